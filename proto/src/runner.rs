@@ -24,6 +24,9 @@ pub enum Purpose {
     /// A conversation is summarised: the agent has no tool but the one that
     /// writes notes.
     Summary,
+    /// A command runs in the agent's sandbox, and no model is asked. The text is
+    /// the arguments of the tool that runs commands, a JSON object.
+    Command,
 }
 
 /// A turn to be run.
@@ -309,6 +312,18 @@ impl Client {
         })
     }
 
+    /// Posts the JSON document `body` to `url`; `key` names it when it is posted
+    /// once more.
+    pub async fn post_webhook(&self, url: &str, body: &str, key: &str) -> Result<(), CallError> {
+        let request = wire::PostWebhookRequest {
+            url: url.to_owned(),
+            body: body.to_owned(),
+            key: key.to_owned(),
+        };
+        self.0.clone().post_webhook(request).await?;
+        Ok(())
+    }
+
     /// What the daemon says of itself.
     pub async fn status(&self) -> Result<wire::StatusResponse, CallError> {
         let response = self.0.clone().status(wire::StatusRequest {}).await?;
@@ -401,6 +416,7 @@ impl From<wire::Purpose> for Purpose {
         match purpose {
             wire::Purpose::Unspecified => Self::Message,
             wire::Purpose::Summary => Self::Summary,
+            wire::Purpose::Command => Self::Command,
         }
     }
 }
@@ -410,6 +426,7 @@ impl From<Purpose> for wire::Purpose {
         match purpose {
             Purpose::Message => Self::Unspecified,
             Purpose::Summary => Self::Summary,
+            Purpose::Command => Self::Command,
         }
     }
 }

@@ -55,6 +55,30 @@ pub struct JobRun {
     pub reason: String,
 }
 
+/// A call of an agent's tool for jobs.
+#[derive(Debug, Clone, Copy)]
+pub struct ToolCall<'a> {
+    /// The agent.
+    pub agent_id: &'a str,
+    /// The session of its turn.
+    pub session_key: &'a str,
+    /// `cron` or `remind`.
+    pub tool: &'a str,
+    /// A JSON object.
+    pub arguments: &'a Value,
+    /// Whether somebody allowed it.
+    pub is_approved: bool,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ToolAnswer {
+    /// For the model, a JSON document.
+    Done(String),
+    /// Somebody is to be asked first, and why.
+    Ask(String),
+}
+
 /// A client of the gateway, for its owner. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Client(ScheduleClient<Channel>);
@@ -99,6 +123,32 @@ impl Client {
         let request = wire::RemoveJobRequest { id: id.to_owned() };
         self.0.clone().remove_job(request).await?;
         Ok(())
+    }
+
+    /// Removes the jobs that agents made, of one or of all; how many.
+    pub async fn remove_made(&self, agent_id: &str) -> Result<u32, CallError> {
+        let request = wire::RemoveMadeJobsRequest {
+            agent_id: agent_id.to_owned(),
+        };
+        let response = self.0.clone().remove_made_jobs(request).await?;
+        Ok(response.into_inner().removed)
+    }
+
+    /// Does what an agent wants with its jobs.
+    pub async fn call_tool(&self, call: ToolCall<'_>) -> Result<ToolAnswer, CallError> {
+        let request = wire::CallToolRequest {
+            agent_id: call.agent_id.to_owned(),
+            session_key: call.session_key.to_owned(),
+            tool: call.tool.to_owned(),
+            arguments: call.arguments.to_string(),
+            is_approved: call.is_approved,
+        };
+        let answer = self.0.clone().call_tool(request).await?.into_inner();
+        Ok(if answer.question.is_empty() {
+            ToolAnswer::Done(answer.output)
+        } else {
+            ToolAnswer::Ask(answer.question)
+        })
     }
 
     /// Begins a run of a job; its id.

@@ -24,6 +24,7 @@ mod turn_handle;
 mod units;
 mod warm;
 mod watcher;
+mod webhook;
 
 pub use openclaw_backends::settings::load;
 pub use service::run;

@@ -46,7 +46,7 @@ use crate::turn::{self, Runs, Task, TurnContext};
 use crate::units::Units;
 use crate::warm::Warm;
 use crate::watcher::Watcher;
-use crate::{adoption, answering, catalog, embedding, pinned, promises};
+use crate::{adoption, answering, catalog, embedding, pinned, promises, webhook};
 
 /// What running turns and logins that are being renewed get to end by themselves
 /// when the daemon is to end; below the daemon's drain deadline, so that they can still be cancelled.
@@ -181,7 +181,10 @@ impl AgentRunner for Runner {
         let settings = own_limits::settings(&common, &turn)
             .map_err(|error| Status::invalid_argument(error.to_string()))?;
         let chosen = self.choice(settings, &turn).await;
-        let (settings, choice) = chosen.map_err(Status::not_found)?;
+        let (settings, mut choice) = chosen.map_err(Status::not_found)?;
+        if turn.purpose == Purpose::Command {
+            choice = Choice::of_command();
+        }
         if turn.purpose == Purpose::Summary && matches!(choice.plan, Ok(choice::Plan::Offline)) {
             let code = tonic::Code::FailedPrecondition;
             let problem = "no model is there to write a summary";
@@ -364,6 +367,23 @@ impl AgentRunner for Runner {
         let armed = self.0.runs.context.units.arm(alarm).await;
         let armed = armed.map_err(|error| Status::internal(failure::chain(&error)))?;
         Ok(Response::new(armed.into()))
+    }
+
+    async fn post_webhook(
+        &self,
+        request: Request<wire::PostWebhookRequest>,
+    ) -> Result<Response<wire::PostWebhookResponse>, Status> {
+        let wire::PostWebhookRequest { url, body, key } = request.into_inner();
+        let settings = self.0.configuration.settings();
+        let posted = webhook::post(&settings, &url, body, &key).await;
+        posted.map_err(|error| {
+            let message = failure::chain(&error);
+            match error {
+                webhook::Error::Refused(_) => Status::invalid_argument(message),
+                _ => Status::failed_precondition(message),
+            }
+        })?;
+        Ok(Response::new(wire::PostWebhookResponse {}))
     }
 
     async fn status(

@@ -1,6 +1,7 @@
 //! The agent that runs inside the sandbox: one turn of the native or offline
 //! backend, or the tool server of another agent's CLI.
 
+mod command;
 mod done;
 mod emitter;
 mod failure;

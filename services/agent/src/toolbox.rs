@@ -100,7 +100,9 @@ pub(crate) fn registry(
             ));
         }
     }
-    registry.run_alone(HostTool::MemoryWrite.name());
+    for tool in HostTool::ALL.into_iter().filter(|tool| !tool.only_reads()) {
+        registry.run_alone(tool.name());
+    }
     offer
         .alone
         .into_iter()

@@ -11,7 +11,7 @@ use crate::emitter::Emitter;
 use crate::failure::{Failure, TurnError, internal};
 use crate::socket::TurnSocket;
 use crate::toolbox::Tools;
-use crate::{native, offline, process};
+use crate::{command, native, offline, process};
 
 /// Answers the one message that the runner tells of over standard input; the
 /// code says whether the turn could be run at all.
@@ -74,5 +74,6 @@ async fn turn(out: &Emitter) -> Result<Done, TurnError> {
     match request.mode {
         Mode::Native => native::run((request, history), registry, &tools, &socket, out).await,
         Mode::Offline => offline::run(&request, &registry, &socket, out).await,
+        Mode::Command => command::run(&request, &registry, out).await,
     }
 }

@@ -114,6 +114,17 @@ pub struct Choice {
 }
 
 impl Choice {
+    /// What runs a command, for which no model is asked.
+    pub fn of_command() -> Self {
+        Self {
+            backend: OFFLINE,
+            plan: Ok(Plan::Offline),
+            failure: Code::Internal,
+            reason: "a command asks no model".to_owned(),
+            lack: None,
+        }
+    }
+
     /// Why the model that is configured cannot be asked; `None`: it can, or none
     /// is configured.
     pub fn lack(&self) -> Option<&str> {

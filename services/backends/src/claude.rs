@@ -199,7 +199,8 @@ fn fixed(start: &Start<'_>) -> Vec<OsString> {
     let own = own::tools(start);
     let ours = match start.turn.purpose {
         Purpose::Message => OURS,
-        Purpose::Summary => ALLOWED_FOR_SUMMARY,
+        // No CLI is told a command.
+        Purpose::Summary | Purpose::Command => ALLOWED_FOR_SUMMARY,
     };
     let there = own.there.join(",");
     let allowed = [&own.unasked[..], &[ours]].concat().join(",");

@@ -2,7 +2,7 @@
 
 use openclaw_handoff::own_limits;
 use openclaw_model_api::route::Stop;
-use openclaw_proto::runner::Turn;
+use openclaw_proto::runner::{Purpose, Turn};
 use openclaw_settings::{AgentSettings, MAX_TOKENS};
 use openclaw_turn::{Api, Hint, Mode, Offer, TurnRequest, VERSION};
 
@@ -28,10 +28,10 @@ pub fn request(
     TurnRequest {
         version: VERSION,
         run_id: turn.run_id.clone(),
-        mode: if model.is_some() {
-            Mode::Native
-        } else {
-            Mode::Offline
+        mode: match (turn.purpose, model) {
+            (Purpose::Command, _) => Mode::Command,
+            (_, Some(_)) => Mode::Native,
+            (_, None) => Mode::Offline,
         },
         api: model.map_or(Api::Anthropic, Stop::api),
         provider: model.map_or("openclaw", |model| &model.provider).to_owned(),

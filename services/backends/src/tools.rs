@@ -153,6 +153,16 @@ pub fn offer_for_summary() -> Offer {
     }
 }
 
+/// The tool of a command that the user has run. The user is not asked about what is
+/// the user's, nor bound by what the agent may do.
+pub fn offer_for_command(level: Level) -> Offer {
+    let runs = level != Level::Text;
+    Offer {
+        tools: runs.then(|| COMMANDS.to_owned()).into_iter().collect(),
+        ..Offer::default()
+    }
+}
+
 /// The same with what the agent's settings say of how tools work.
 pub fn offer_of_agent(offer: Offer, agent: &AgentSettings) -> Offer {
     Offer {

@@ -39,6 +39,12 @@ pub(crate) struct Fields {
     /// The text is an event that the agent is told in its main session, no message
     #[arg(long)]
     event: bool,
+    /// Run this line for the shell in the agent's sandbox; no model is asked
+    #[arg(long, value_name = "LINE", conflicts_with_all = ["event", "remind"])]
+    command: Option<String>,
+    /// The text is said as it is, where the answer would be; no model is asked
+    #[arg(long, conflicts_with = "event")]
+    remind: bool,
     /// The agent [default: the default agent]
     #[arg(long, value_name = "ID")]
     agent: Option<String>,
@@ -51,7 +57,23 @@ pub(crate) struct Fields {
     /// End a run that takes longer
     #[arg(long, value_name = "SPAN", value_parser = when::span)]
     timeout: Option<i64>,
-    /// Say the answer in a session too [default: the main one, and on the channel it was last on]
+    /// Without the files that a conversation begins with
+    #[arg(long)]
+    light_context: bool,
+    /// What one run may cost, in US dollars
+    #[arg(long, value_name = "USD")]
+    budget_per_run: Option<f64>,
+    /// What all runs of a day may cost, in US dollars
+    #[arg(long, value_name = "USD")]
+    budget_per_day: Option<f64>,
+    /// Post what comes of it to this URL
+    #[arg(long, value_name = "URL", conflicts_with_all = ["announce", "no_announce"])]
+    webhook: Option<String>,
+    /// Say that it fails after so many failures in a row
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
+    alert_after: Option<u32>,
+    /// Say the answer in a session too, or to somebody (telegram:ID) [default: the main session,
+    /// and on the channel it was last on]
     #[arg(long, value_name = "SESSION", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     announce: Option<String>,
     /// Say the answer nowhere else
@@ -74,7 +96,14 @@ pub(crate) struct Fields {
 impl Fields {
     /// A new job.
     pub(crate) fn of_new(&self, text: &str) -> Result<Value, Failure> {
-        if text.trim().is_empty() {
+        let text = match (&self.command, text.trim()) {
+            (Some(_), said) if !said.is_empty() => {
+                return Err(Failure::usage("say a text or --command, not both"));
+            }
+            (Some(line), _) => line.trim(),
+            (None, text) => text,
+        };
+        if text.is_empty() {
             return Err(Failure::usage(
                 "the job needs a text: what is the agent to do?",
             ));
@@ -90,7 +119,12 @@ impl Fields {
         fields.insert("wakeMode".to_owned(), json!("now"));
         let usual = if self.event { "main" } else { "isolated" };
         fields.entry("sessionTarget").or_insert(json!(usual));
-        fields.entry("delivery").or_insert(json!({"mode": "none"}));
+        let usual = if self.remind {
+            announcement("")
+        } else {
+            json!({"mode": "none"})
+        };
+        fields.entry("delivery").or_insert(usual);
         Ok(Value::Object(fields))
     }
 
@@ -106,14 +140,23 @@ impl Fields {
             let schedule = json!({"kind": "cron", "tz": zone});
             fields.insert("schedule".to_owned(), schedule);
         }
-        let is_event = self.event || job.fields["payload"]["kind"] == "systemEvent";
+        let kind = self.kind(job.fields["payload"]["kind"].as_str());
         let mut payload = self.extras();
-        if !text.trim().is_empty() {
-            let name = if is_event { "text" } else { "message" };
+        if let Some(line) = &self.command {
+            payload.insert("argv".to_owned(), argv(line));
+        } else if !text.trim().is_empty() {
+            let name = match kind {
+                "agentTurn" => "message",
+                "command" => {
+                    return Err(Failure::usage(
+                        "this job runs a command: change it by --command",
+                    ));
+                }
+                _ => "text",
+            };
             payload.insert(name.to_owned(), json!(text));
         }
         if !payload.is_empty() {
-            let kind = if is_event { "systemEvent" } else { "agentTurn" };
             payload.insert("kind".to_owned(), json!(kind));
             fields.insert("payload".to_owned(), Value::Object(payload));
         }
@@ -139,13 +182,27 @@ impl Fields {
     }
 
     fn payload(&self, text: &str) -> Value {
-        if self.event {
-            return json!({"kind": "systemEvent", "text": text});
-        }
+        let kind = self.kind(None);
         let mut payload = self.extras();
-        payload.insert("kind".to_owned(), json!("agentTurn"));
-        payload.insert("message".to_owned(), json!(text));
+        payload.insert("kind".to_owned(), json!(kind));
+        let (name, value) = match kind {
+            "command" => ("argv", argv(text)),
+            "agentTurn" => ("message", json!(text)),
+            // What needs no model needs nothing of one.
+            kind => return json!({"kind": kind, "text": text}),
+        };
+        payload.insert(name.to_owned(), value);
         Value::Object(payload)
+    }
+
+    /// The payload's kind; `there` is that of the job that is changed.
+    fn kind<'a>(&self, there: Option<&'a str>) -> &'a str {
+        match (self.event, self.remind, &self.command) {
+            (true, _, _) => "systemEvent",
+            (_, true, _) => "reminder",
+            (_, _, Some(_)) => "command",
+            _ => there.unwrap_or("agentTurn"),
+        }
     }
 
     /// What goes with a message.
@@ -155,6 +212,7 @@ impl Fields {
             ("model", self.model.as_ref().map(|model| json!(model))),
             ("thinking", self.thinking.as_ref().map(|level| json!(level))),
             ("timeoutSeconds", self.timeout.map(seconds)),
+            ("lightContext", self.light_context.then(|| json!(true))),
         ] {
             extras.extend(value.map(|value| (name.to_owned(), value)));
         }
@@ -175,7 +233,12 @@ impl Fields {
             ("name", self.name.as_ref().map(|name| json!(name))),
             ("sessionTarget", target),
             ("agentId", self.agent.as_ref().map(|agent| json!(agent))),
-            ("delivery", self.announce.as_deref().map(announcement)),
+            ("delivery", self.delivery()),
+            ("budget", self.budget()),
+            (
+                "failureAlert",
+                self.alert_after.map(|after| json!({"after": after})),
+            ),
             ("catchUp", self.catch_up.as_ref().map(|what| json!(what))),
             (
                 "catchUpLimit",
@@ -190,14 +253,49 @@ impl Fields {
     }
 }
 
+impl Fields {
+    fn delivery(&self) -> Option<Value> {
+        let webhook = self.webhook.as_ref();
+        let webhook = webhook.map(|url| json!({"mode": "webhook", "to": url}));
+        webhook.or_else(|| self.announce.as_deref().map(announcement))
+    }
+
+    fn budget(&self) -> Option<Value> {
+        let mut budget = Map::new();
+        for (name, amount) in [
+            ("perRunUsd", self.budget_per_run),
+            ("perDayUsd", self.budget_per_day),
+        ] {
+            budget.extend(amount.map(|amount| (name.to_owned(), json!(amount))));
+        }
+        (!budget.is_empty()).then_some(Value::Object(budget))
+    }
+}
+
+/// A line for the shell, as OpenClaw's command line makes one.
+fn argv(line: &str) -> Value {
+    json!(["sh", "-lc", line])
+}
+
 /// Seconds, the last one begun.
 fn seconds(ms: i64) -> Value {
     json!(ms.saturating_add(999) / 1000)
 }
 
+/// Channels whose people are named after them.
+const CHANNELS: [&str; 1] = ["telegram"];
+
+fn is_on(to: &str, channel: &str) -> bool {
+    to.strip_prefix(channel)
+        .is_some_and(|rest| rest.starts_with(':'))
+}
+
 fn announcement(to: &str) -> Value {
     match to {
         "" => json!({"mode": "announce", "channel": "last"}),
+        to if CHANNELS.iter().any(|name| is_on(to, name)) => {
+            json!({"mode": "announce", "channel": "last", "to": to})
+        }
         to => json!({"mode": "announce", "channel": "webchat", "to": to}),
     }
 }
@@ -270,6 +368,56 @@ mod tests {
         let keyed = keyed.of_new("look").unwrap();
         assert_eq!(keyed["sessionTarget"], "session:agent:main:x");
         assert_eq!(keyed["payload"]["timeoutSeconds"], 2);
+    }
+
+    #[test]
+    fn of_new_is_a_command_or_a_reminder() {
+        let command = fields(&[
+            "--every",
+            "1h",
+            "--command",
+            "du -sh notes",
+            "--webhook",
+            "https://e.org/h",
+            "--budget-per-day",
+            "0.5",
+            "--alert-after",
+            "3",
+        ]);
+        let command = command.of_new("").unwrap();
+        assert_eq!(
+            command["payload"],
+            json!({"kind": "command", "argv": ["sh", "-lc", "du -sh notes"]})
+        );
+        assert_eq!(command["name"], "du -sh notes");
+        assert_eq!(
+            command["delivery"],
+            json!({"mode": "webhook", "to": "https://e.org/h"})
+        );
+        assert_eq!(command["budget"], json!({"perDayUsd": 0.5}));
+        assert_eq!(command["failureAlert"], json!({"after": 3}));
+        let reminder = fields(&[
+            "--at",
+            "tomorrow 9:00",
+            "--remind",
+            "--announce=telegram:12",
+        ]);
+        let reminder = reminder.of_new("call Ada").unwrap();
+        assert_eq!(
+            reminder["payload"],
+            json!({"kind": "reminder", "text": "call Ada"})
+        );
+        assert_eq!(
+            reminder["delivery"],
+            json!({"mode": "announce", "channel": "last", "to": "telegram:12"})
+        );
+        let plain = fields(&["--at", "tomorrow 9:00", "--remind"])
+            .of_new("call Ada")
+            .unwrap();
+        assert_eq!(plain["delivery"]["mode"], "announce");
+        fields(&["--every", "1h", "--command", "x"])
+            .of_new("y")
+            .unwrap_err();
     }
 
     #[test]

@@ -14,6 +14,19 @@ pub(crate) fn short(id: &str) -> String {
     id.chars().take(SHORT).collect()
 }
 
+/// Which agent made it, if one did; the gateway makes heartbeats.
+pub(crate) fn maker(job: &Job) -> String {
+    let maker = job
+        .fields
+        .pointer("/madeBy/agentId")
+        .and_then(Value::as_str);
+    match (maker, job.fields["payload"]["kind"].as_str()) {
+        (Some(agent), _) => format!("agent {agent}"),
+        (None, Some("heartbeat")) => "configuration".to_owned(),
+        (None, _) => "you".to_owned(),
+    }
+}
+
 /// When it runs, in words.
 pub(crate) fn schedule(job: &Job) -> String {
     let schedule = &job.fields["schedule"];
@@ -73,7 +86,11 @@ pub(crate) fn shown(job: &Job) -> String {
         ("delivery", "/delivery/mode"),
         ("to", "/delivery/to"),
         ("catch up", "/catchUp"),
-        ("made by", "/madeBy"),
+        ("made by", "/madeBy/agentId"),
+        ("in", "/madeBy/sessionKey"),
+        ("command", "/payload/argv"),
+        ("budget", "/budget"),
+        ("told of failures", "/failureAlert"),
         ("last error", "/state/lastError"),
         ("not delivered", "/state/lastDeliveryError"),
     ] {

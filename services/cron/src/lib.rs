@@ -97,8 +97,11 @@ struct Named {
 #[derive(Debug, Args)]
 struct Several {
     /// Names or ids, or the beginnings of those
-    #[arg(required = true)]
+    #[arg(required_unless_present = "agent_made", conflicts_with = "agent_made")]
     jobs: Vec<String>,
+    /// Those that agents made: of one agent, or of all
+    #[arg(long, value_name = "AGENT", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    agent_made: Option<String>,
 }
 
 impl Cron {
@@ -116,7 +119,7 @@ impl Cron {
             Some(Action::Run(named)) => run(gateway, &named.job).await,
             Some(Action::Pause(named)) => switch(gateway, &named.job, false).await,
             Some(Action::Resume(named)) => switch(gateway, &named.job, true).await,
-            Some(Action::Remove(several)) => remove(gateway, &several.jobs).await,
+            Some(Action::Remove(several)) => several.remove(gateway).await,
             Some(Action::History(history)) => history.execute(gateway).await,
             Some(Action::Wake) => gateway.said(gateway.client.wake().await).map(drop),
         }
@@ -188,11 +191,20 @@ async fn switch(gateway: &Gateway<'_>, name: &str, is_on: bool) -> Result<(), Fa
     .await
 }
 
-async fn remove(gateway: &Gateway<'_>, names: &[String]) -> Result<(), Failure> {
-    for name in names {
-        let job = named::find(gateway, name).await?;
-        gateway.said(gateway.client.remove(&job.id).await)?;
-        output::stdout_line(&format!("removed {}", output::line(&job.name)))?;
+impl Several {
+    async fn remove(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
+        if let Some(agent) = &self.agent_made {
+            let removed = gateway.said(gateway.client.remove_made(agent).await)?;
+            return output::stdout_line(&match removed {
+                1 => "removed 1 job that an agent made".to_owned(),
+                removed => format!("removed {removed} jobs that agents made"),
+            });
+        }
+        for name in &self.jobs {
+            let job = named::find(gateway, name).await?;
+            gateway.said(gateway.client.remove(&job.id).await)?;
+            output::stdout_line(&format!("removed {}", output::line(&job.name)))?;
+        }
+        Ok(())
     }
-    Ok(())
 }

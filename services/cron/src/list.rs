@@ -27,7 +27,7 @@ impl List {
             let add = "openclawctl cron add --at \"tomorrow 9:00\" TEXT";
             return output::stdout_line(&format!("there is no job; `{add}` adds one"));
         }
-        let head = ["ID", "NAME", "WHEN", "NEXT", "LAST"].map(str::to_owned);
+        let head = ["ID", "NAME", "WHEN", "NEXT", "LAST", "MADE BY"].map(str::to_owned);
         let rows = jobs.iter().map(|it| {
             vec![
                 job::short(&it.id),
@@ -35,6 +35,7 @@ impl List {
                 job::schedule(it),
                 job::next(it),
                 job::last(it),
+                job::maker(it),
             ]
         });
         let rows: Vec<_> = std::iter::once(head.to_vec()).chain(rows).collect();

@@ -126,7 +126,7 @@ fn keys_without_effect_are_listed_by_reason() {
             "discord": {"token": "x"}, "pigeon": {"loft": 1},
         },
         "logging": {"level": "info", "file": "/x"},
-        "agents": {"list": [{"id": "a", "agentDir": "/x"}], "entries": {"b": {"heartbeat": {"every": "1h"}}}},
+        "agents": {"list": [{"id": "a", "agentDir": "/x"}], "entries": {"b": {"description": "x"}}},
         "models": {"providers": {"p": {"models": [{"id": "m", "mediaInput": {}}]}}},
         "sandbox": {"level": "strict"},
     }));
@@ -134,7 +134,7 @@ fn keys_without_effect_are_listed_by_reason() {
     assert_eq!(
         lines,
         [
-            "without effect (not supported yet): agents.entries.b.heartbeat.every, \
+            "without effect (not supported yet): agents.entries.b.description, \
              models.providers.p.models.0.mediaInput",
             "without effect (not supported yet: of the channels that OpenClaw has, Telegram is \
              connected): channels.discord.token, channels.pigeon.loft",

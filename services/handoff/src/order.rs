@@ -120,6 +120,8 @@ pub struct Order {
     pub silence_ms: u64,
     /// The memory daemon's socket, for host tools.
     pub memory: PathBuf,
+    /// The gateway's socket, for the tools that are about jobs.
+    pub gateway: PathBuf,
     /// What the host tool `status` says.
     pub status: String,
     /// What it may spend.

@@ -9,6 +9,15 @@ use crate::invalid::Invalid;
 /// What clients show of jobs whose results go nowhere, as in OpenClaw.
 pub(crate) const NOT_REQUESTED: &str = "not requested";
 
+/// The one channel that is always there: the sessions themselves.
+const SESSIONS: &str = "webchat";
+
+/// Wherever the session is.
+const LAST: &str = "last";
+
+/// What stands before the topic of a recipient, as in OpenClaw.
+const TOPIC: &str = ":topic:";
+
 /// What clients ask for, in OpenClaw's fields.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -16,14 +25,25 @@ pub struct Delivery {
     mode: Mode,
     /// A channel; none: the sessions themselves.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub channel: Option<String>,
-    /// A session's key, or a recipient of another channel.
+    channel: Option<String>,
+    /// A session's key, a recipient of another channel, or a URL.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub to: Option<String>,
+    to: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    account_id: Option<String>,
+    /// A text or a number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thread_id: Option<Value>,
     /// A result that cannot be delivered is no failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     best_effort: Option<bool>,
-    /// Kept for OpenClaw: accounts, threads.
+    /// A webhook that is told too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    completion_destination: Option<Box<Delivery>>,
+    /// Where failures are told instead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failure_destination: Option<Map<String, Value>>,
+    /// What earlier jobs may have.
     #[serde(flatten)]
     rest: Map<String, Value>,
 }
@@ -36,31 +56,68 @@ enum Mode {
     Webhook,
 }
 
+/// One place where something is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Destination {
+    /// A session, and the channel it is on; None: the main one.
+    Session(Option<String>),
+    /// Somebody on a channel.
+    Channel {
+        /// The channel.
+        channel: String,
+        /// Empty: the default one.
+        account: String,
+        /// Whom.
+        to: String,
+        /// In which thread.
+        thread: Option<String>,
+    },
+    /// A URL.
+    Webhook(String),
+}
+
 impl Delivery {
-    /// An announcement to somebody.
-    pub fn announcing(channel: Option<String>, to: Option<String>) -> Self {
+    /// An announcement as the fields of `said` have it.
+    pub(crate) fn announcing(said: &Map<String, Value>) -> Self {
+        let word = |name: &str| Some(said.get(name)?.as_str()?.to_owned());
+        let is_webhook = said.get("mode").is_some_and(|mode| mode == "webhook");
         Self {
-            mode: Mode::Announce,
-            channel,
-            to,
+            mode: if is_webhook {
+                Mode::Webhook
+            } else {
+                Mode::Announce
+            },
+            channel: word("channel"),
+            to: word("to"),
+            account_id: word("accountId"),
+            thread_id: said.get("threadId").cloned(),
             best_effort: None,
+            completion_destination: None,
+            failure_destination: None,
             rest: Map::new(),
         }
     }
 
     /// Whether it can be done at all.
     pub(crate) fn checked(&self) -> Result<(), Invalid> {
-        let calls_out = self.mode == Mode::Webhook
-            || ["completionDestination", "failureDestination"]
-                .iter()
-                .any(|name| self.rest.get(*name).is_some_and(is_webhook));
-        if calls_out {
-            Err(Invalid::field(
-                "delivery",
-                "webhook is not offered, the gateway calls nobody; use announce or none",
-            ))
-        } else {
-            Ok(())
+        if let Some(name) = self.rest.keys().next() {
+            let problem = format!("at /delivery: unexpected property '{name}'");
+            return Err(Invalid::Shape(problem));
+        }
+        if let Some(completion) = &self.completion_destination {
+            if completion.mode != Mode::Webhook || self.mode != Mode::Announce {
+                let problem = "must be a webhook beside an announcement";
+                return Err(Invalid::field("delivery/completionDestination", problem));
+            }
+            completion.checked()?;
+        }
+        if let Some(said) = &self.failure_destination {
+            Self::announcing(said).checked()?;
+        }
+        match (self.mode, &self.to) {
+            (Mode::Webhook, Some(url)) => checked_url(url),
+            (Mode::Webhook, None) => Err(Invalid::field("delivery/to", "must be a URL")),
+            (Mode::None | Mode::Announce, _) => Ok(()),
         }
     }
 
@@ -69,11 +126,69 @@ impl Delivery {
         self.mode == Mode::Announce
     }
 
+    /// Whether a result goes anywhere.
+    pub(crate) fn is_requested(&self) -> bool {
+        self.mode != Mode::None
+    }
+
+    /// Whether a URL is told, also of what failed.
+    pub fn is_webhook(&self) -> bool {
+        self.mode == Mode::Webhook
+    }
+
+    /// Everywhere where a result goes; `channels` are those that there are beside
+    /// the sessions.
+    pub fn destinations(&self, channels: &[&str]) -> Vec<Destination> {
+        let first = match self.mode {
+            Mode::None => None,
+            Mode::Webhook => self.to.clone().map(Destination::Webhook),
+            Mode::Announce => Some(self.announced_at(channels)),
+        };
+        let second = self.completion_destination.iter();
+        let second = second.flat_map(|it| it.destinations(channels));
+        first.into_iter().chain(second).collect()
+    }
+
+    fn announced_at(&self, channels: &[&str]) -> Destination {
+        let channel = self.channel.as_deref().unwrap_or(LAST);
+        let to = self.to.clone().unwrap_or_default();
+        // `telegram:123` names its channel.
+        let prefixed = to.split_once(':');
+        let prefixed = prefixed.filter(|(name, _)| channels.contains(name));
+        let (channel, to) = match (channel, prefixed) {
+            (LAST, Some((name, rest))) => (name, rest),
+            (channel, Some((name, rest))) if channel == name => (name, rest),
+            (LAST | SESSIONS, _) => return Destination::Session(self.to.clone()),
+            (channel, _) => (channel, to.as_str()),
+        };
+        let (to, topic) = match to.split_once(TOPIC) {
+            Some((to, topic)) => (to, Some(topic.to_owned())),
+            None => (to, None),
+        };
+        let thread = match &self.thread_id {
+            Some(Value::String(thread)) => Some(thread.clone()),
+            Some(Value::Number(thread)) => Some(thread.to_string()),
+            _ => topic,
+        };
+        Destination::Channel {
+            channel: channel.to_owned(),
+            account: self.account_id.clone().unwrap_or_default(),
+            to: to.to_owned(),
+            thread,
+        }
+    }
+
+    /// Where failures are told, if it says so.
+    pub(crate) fn of_failures(&self) -> Option<Self> {
+        self.failure_destination.as_ref().map(Self::announcing)
+    }
+
     /// What clients show of it.
     pub(crate) fn words(&self) -> &'static str {
         match self.mode {
             Mode::Announce => "announce",
-            Mode::None | Mode::Webhook => NOT_REQUESTED,
+            Mode::Webhook => "webhook",
+            Mode::None => NOT_REQUESTED,
         }
     }
 
@@ -83,8 +198,21 @@ impl Delivery {
     }
 }
 
-fn is_webhook(destination: &Value) -> bool {
-    destination["mode"] == "webhook"
+/// Where it leads is looked at when something is sent there.
+fn checked_url(url: &str) -> Result<(), Invalid> {
+    let rest = ["https://", "http://"]
+        .iter()
+        .find_map(|scheme| url.strip_prefix(scheme));
+    let host = rest.map(|rest| rest.split(['/', '?', '#']).next().unwrap_or_default());
+    let is_plain = !url.contains(|letter: char| letter.is_whitespace() || letter.is_control());
+    match host {
+        Some(host) if !host.is_empty() && !host.contains('@') && is_plain => Ok(()),
+        _ => Err(Invalid::field(
+            "delivery/to",
+            "must be an http or https URL without a user or a password (cron.webhookToken is \
+             what a receiver knows us by)",
+        )),
+    }
 }
 
 /// What became of a result.
@@ -108,5 +236,75 @@ impl Delivered {
             Self::Yes => "delivered",
             Self::Suppressed(_) | Self::Failed(_) => "not-delivered",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn delivery(value: Value) -> Delivery {
+        serde_json::from_value(value).unwrap()
+    }
+
+    fn channel(to: &str, thread: Option<&str>) -> Vec<Destination> {
+        vec![Destination::Channel {
+            channel: "telegram".to_owned(),
+            account: String::new(),
+            to: to.to_owned(),
+            thread: thread.map(str::to_owned),
+        }]
+    }
+
+    #[test]
+    fn destinations_are_sessions_people_and_urls() {
+        let at = |value| delivery(value).destinations(&["telegram"]);
+        let session = |key: Option<&str>| vec![Destination::Session(key.map(str::to_owned))];
+        assert_eq!(at(json!({"mode": "none", "to": "x"})), []);
+        assert_eq!(at(json!({"mode": "announce"})), session(None));
+        let keyed = json!({"mode": "announce", "channel": "last", "to": "agent:main:x"});
+        assert_eq!(at(keyed), session(Some("agent:main:x")));
+        let person = json!({"mode": "announce", "channel": "telegram", "to": "12"});
+        assert_eq!(at(person), channel("12", None));
+        let prefixed = json!({"mode": "announce", "to": "telegram:-100:topic:7"});
+        assert_eq!(at(prefixed), channel("-100", Some("7")));
+        let threaded =
+            json!({"mode": "announce", "channel": "telegram", "to": "12", "threadId": 9});
+        assert_eq!(at(threaded), channel("12", Some("9")));
+        let both = json!({"mode": "announce",
+            "completionDestination": {"mode": "webhook", "to": "https://e.org/h"}});
+        let mut expected = session(None);
+        expected.push(Destination::Webhook("https://e.org/h".to_owned()));
+        assert_eq!(at(both), expected);
+    }
+
+    #[test]
+    fn delivery_is_refused_what_leads_nowhere() {
+        for (value, expected) in [
+            (json!({"mode": "webhook"}), "delivery/to"),
+            (json!({"mode": "webhook", "to": "ftp://e.org"}), "http"),
+            (
+                json!({"mode": "webhook", "to": "https://u:p@e.org/"}),
+                "password",
+            ),
+            (json!({"mode": "webhook", "to": "https:///x"}), "http"),
+            (json!({"mode": "webhook", "to": "https://e .org"}), "http"),
+            (json!({"mode": "announce", "room": "x"}), "room"),
+            (
+                json!({"mode": "none", "completionDestination": {"mode": "webhook", "to": "http://e"}}),
+                "completionDestination",
+            ),
+            (
+                json!({"mode": "announce", "failureDestination": {"mode": "webhook", "to": "no"}}),
+                "http",
+            ),
+        ] {
+            let refused = delivery(value.clone()).checked().unwrap_err().to_string();
+            assert!(refused.contains(expected), "{value}: {refused}");
+        }
+        let good = json!({"mode": "webhook", "to": "https://example.org:8443/hook?a=b"});
+        delivery(good).checked().unwrap();
     }
 }

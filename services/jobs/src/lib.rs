@@ -1,10 +1,13 @@
 //! Jobs: what is done when, and how it went.
 
+mod alert;
+mod budget;
 mod calendar;
 mod delivery;
 #[cfg(fuzzing)]
 pub mod fuzz;
 mod invalid;
+mod payload;
 mod planned;
 mod state;
 mod timing;
@@ -18,14 +21,12 @@ use delivery::NOT_REQUESTED;
 use state::{FAILURES_LIMIT, State};
 use timing::Timing;
 
-pub use delivery::{Delivered, Delivery};
+pub use budget::Budget;
+pub use delivery::{Delivered, Delivery, Destination};
 pub use invalid::Invalid;
+pub use payload::{Command, Payload};
 pub use planned::{CatchUp, Cause, Planned};
 pub use state::Ended;
-
-/// Failures in a row of which somebody is told when the job does not say how
-/// many, as in OpenClaw.
-const ALERT_AFTER: u64 = 2;
 
 /// Fields of OpenClaw's that change what a job does, and that are not done
 /// here: without them it would do something else.
@@ -41,32 +42,6 @@ const REFUSED_FIELDS: [(&str, &str); 4] = [
         "is not offered: a job has the tools of its agent (agents.list[].tools); leave it out",
     ),
 ];
-
-/// What a job does.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(
-    tag = "kind",
-    rename_all = "camelCase",
-    rename_all_fields = "camelCase"
-)]
-pub enum Payload {
-    /// Tells the agent something.
-    SystemEvent {
-        /// What it is told.
-        text: String,
-        /// Fields that are kept and not looked at.
-        #[serde(flatten)]
-        rest: Map<String, Value>,
-    },
-    /// Sends the agent a message.
-    AgentTurn {
-        /// What it says.
-        message: String,
-        /// Fields that are kept and not looked at.
-        #[serde(flatten)]
-        rest: Map<String, Value>,
-    },
-}
 
 /// A job as it is kept: OpenClaw's fields by their names, of which those that
 /// matter here are typed.
@@ -101,10 +76,26 @@ pub struct Job {
     /// Whether a machine that sleeps is woken for it, where that can be.
     #[serde(default, skip_serializing_if = "is_default")]
     wake_system: bool,
+    /// What its runs may cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    budget: Option<Budget>,
+    /// The agent that made it, if one did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    made_by: Option<Maker>,
     #[serde(default)]
     state: State,
     #[serde(flatten)]
     rest: Map<String, Value>,
+}
+
+/// An agent that made a job in a turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Maker {
+    /// The agent.
+    pub agent_id: String,
+    /// The session whose turn it was.
+    pub session_key: String,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -140,7 +131,62 @@ impl Job {
         params.insert("createdAtMs".to_owned(), json!(now));
         params.insert("updatedAtMs".to_owned(), json!(now));
         params.remove("state");
-        Self::of(params)?.checked(now)
+        if params.contains_key("madeBy") {
+            return Err(Invalid::field("madeBy", "is not for clients to say"));
+        }
+        let job = Self::of(params)?;
+        if job.is_heartbeat() {
+            let problem = "heartbeat is what agents.*.heartbeat of the configuration makes";
+            return Err(Invalid::field("payload/kind", problem));
+        }
+        job.checked(now)
+    }
+
+    /// The job by which `agent` is looked after every so many milliseconds.
+    pub fn heartbeat(agent: &str, every_ms: i64, now: i64) -> Result<Self, Invalid> {
+        let fields = json!({
+            "id": format!("heartbeat-{agent}"),
+            "name": format!("Heartbeat ({agent})"),
+            "agentId": agent,
+            "enabled": true,
+            "createdAtMs": now,
+            "updatedAtMs": now,
+            "schedule": {"kind": "every", "everyMs": every_ms, "anchorMs": now},
+            "sessionTarget": "main",
+            "wakeMode": "now",
+            "catchUp": "skip",
+            "payload": {"kind": "heartbeat"},
+        });
+        let Value::Object(fields) = fields else {
+            return Err(Invalid::Shape("must be object".to_owned()));
+        };
+        Self::of(fields)?.checked(now)
+    }
+
+    /// Whether the gateway made it of `agents.*.heartbeat`.
+    pub fn is_heartbeat(&self) -> bool {
+        matches!(self.payload, Payload::Heartbeat {})
+    }
+
+    /// Whether it says something by itself.
+    pub fn is_reminder(&self) -> bool {
+        matches!(self.payload, Payload::Reminder { .. })
+    }
+
+    /// The same, made by an agent.
+    pub fn made_by(mut self, maker: Maker) -> Self {
+        self.made_by = Some(maker);
+        self
+    }
+
+    /// The agent that made it, if one did.
+    pub fn maker(&self) -> Option<&Maker> {
+        self.made_by.as_ref()
+    }
+
+    /// What its runs may cost.
+    pub fn budget(&self) -> Budget {
+        self.budget.unwrap_or_default()
     }
 
     /// The times that have come since they were looked at last, the first one
@@ -164,7 +210,7 @@ impl Job {
             match value {
                 _ if matches!(
                     name.as_str(),
-                    "id" | "createdAtMs" | "updatedAtMs" | "state"
+                    "id" | "createdAtMs" | "updatedAtMs" | "state" | "madeBy"
                 ) => {}
                 Value::Null => {
                     fields.remove(&name);
@@ -173,7 +219,12 @@ impl Job {
             }
         }
         fields.insert("updatedAtMs".to_owned(), json!(now));
-        Self::of(fields)?.checked(now)
+        let patched = Self::of(fields)?;
+        if patched.is_heartbeat() != self.is_heartbeat() {
+            let problem = "heartbeat is what agents.*.heartbeat of the configuration makes";
+            return Err(Invalid::field("payload/kind", problem));
+        }
+        patched.checked(now)
     }
 
     fn of(fields: Map<String, Value>) -> Result<Self, Invalid> {
@@ -217,39 +268,14 @@ impl Job {
         if !matches!(self.wake_mode.as_str(), "now" | "next-heartbeat") {
             return Err(Invalid::field("wakeMode", "must be now or next-heartbeat"));
         }
-        let text = match &self.payload {
-            Payload::SystemEvent { text, .. } => text,
-            Payload::AgentTurn { message, .. } => message,
-        };
-        if text.trim().is_empty() {
-            return Err(Invalid::field("payload", "must say something"));
-        }
-        self.checked_tools()?;
+        self.payload.checked()?;
+        self.budget.map_or(Ok(()), |budget| budget.checked())?;
         self.delivery.as_ref().map_or(Ok(()), Delivery::checked)?;
-        if self
-            .rest
-            .get("failureAlert")
-            .is_some_and(|it| it["mode"] == "webhook")
-        {
-            return Err(Invalid::field("failureAlert/mode", "must be announce"));
-        }
+        alert::checked(self.rest.get("failureAlert"))?;
         planned::checked_limit(self.catch_up_limit)?;
         self.schedule = self.schedule.checked(now)?;
         self.plan(now);
         Ok(self)
-    }
-
-    /// A list of tools that nobody obeys would leave more than it says.
-    fn checked_tools(&self) -> Result<(), Invalid> {
-        let (Payload::SystemEvent { rest, .. } | Payload::AgentTurn { rest, .. }) = &self.payload;
-        match rest.get("toolsAllow") {
-            None => Ok(()),
-            Some(all) if *all == json!(["*"]) => Ok(()),
-            Some(_) => Err(Invalid::field(
-                "payload/toolsAllow",
-                "is not offered: a job has the tools of its agent (agents.list[].tools)",
-            )),
-        }
     }
 
     /// The name under which whoever declares it again means this job.
@@ -275,6 +301,12 @@ impl Job {
     /// When it was made, in Unix milliseconds.
     pub fn created_ms(&self) -> i64 {
         self.created_at_ms
+    }
+
+    /// The time after this one at which it is due, whether or not it is on; None:
+    /// there is none.
+    pub fn time_after(&self, at_ms: i64) -> Option<i64> {
+        self.schedule.next(at_ms)
     }
 
     /// When it is due; None when it is not.
@@ -332,27 +364,12 @@ impl Job {
     /// somebody is to be told of that.
     pub fn end(&mut self, ended: &Ended, now: i64) -> Option<String> {
         let failures = self.state.end(ended);
-        if failures >= FAILURES_LIMIT || (self.schedule.is_once() && self.next_ms().is_none()) {
+        let is_lost = failures >= FAILURES_LIMIT && !self.is_heartbeat();
+        if is_lost || (self.schedule.is_once() && self.next_ms().is_none()) {
             self.enabled = false;
         }
-        let after = self.alert_after()?;
+        let after = alert::after(self.rest.get("failureAlert"), self.delivery.as_ref())?;
         self.state.notice(after, now)
-    }
-
-    /// Failures in a row of which somebody is told; None: of none.
-    fn alert_after(&self) -> Option<u64> {
-        match self.rest.get("failureAlert") {
-            Some(Value::Object(alert)) => {
-                let after = alert.get("after").and_then(Value::as_u64);
-                Some(after.unwrap_or(ALERT_AFTER).max(1))
-            }
-            Some(_) => None,
-            None => {
-                let delivery = self.delivery.as_ref();
-                let told = delivery.is_some_and(|it| it.announces() && !it.is_best_effort());
-                told.then_some(ALERT_AFTER)
-            }
-        }
     }
 
     /// In words, where results go.
@@ -373,12 +390,7 @@ impl Job {
 
     /// Where failures are told: where it is said to be, or where results are.
     pub fn alert_route(&self) -> Delivery {
-        let alert = self.rest.get("failureAlert").filter(|it| it.is_object());
-        let word = |name: &str| Some(alert?.get(name)?.as_str()?.to_owned());
-        match (word("channel"), word("to"), &self.delivery) {
-            (None, None, Some(delivery)) if delivery.announces() => delivery.clone(),
-            (channel, to, _) => Delivery::announcing(channel, to),
-        }
+        alert::route(self.rest.get("failureAlert"), self.delivery.as_ref())
     }
 
     /// As clients are told of it.
@@ -399,6 +411,17 @@ impl Job {
         }
         named(&job.to_string())
     }
+}
+
+/// Sixteen bytes that stand for `text` and for nothing else.
+pub fn fingerprint(text: &str) -> [u8; 16] {
+    let digest = digest(&SHA256, text.as_bytes());
+    let mut bytes = [0; 16];
+    bytes
+        .iter_mut()
+        .zip(digest.as_ref())
+        .for_each(|(to, from)| *to = *from);
+    bytes
 }
 
 /// Names the jobs as they are: pages with the same one are of one list.

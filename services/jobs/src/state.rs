@@ -47,6 +47,8 @@ pub struct Ended {
     pub error: Option<String>,
     /// What became of its result.
     pub delivered: Delivered,
+    /// Nothing was to be done; `error` is none then.
+    pub is_skipped: bool,
 }
 
 impl State {
@@ -54,11 +56,17 @@ impl State {
     pub(super) fn end(&mut self, ended: &Ended) -> u64 {
         self.last_run_at_ms = self.running_at_ms.take().or(Some(ended.at_ms));
         self.last_duration_ms = Some(ended.took_ms);
-        let status = if ended.error.is_some() { "error" } else { "ok" };
+        let status = match &ended.error {
+            Some(_) => "error",
+            None if ended.is_skipped => "skipped",
+            None => "ok",
+        };
         self.last_run_status = Some(status.to_owned());
         self.last_error.clone_from(&ended.error);
+        let before = self.consecutive_errors.unwrap_or(0);
         let failures = match ended.error {
-            Some(_) => self.consecutive_errors.unwrap_or(0) + 1,
+            Some(_) => before + 1,
+            None if ended.is_skipped => before,
             None => 0,
         };
         self.consecutive_errors = Some(failures);
@@ -88,7 +96,7 @@ impl State {
                     "This job failed {failures} times in a row: {error}"
                 ))
             }
-            None if self.last_failure_alert_at_ms.take().is_some() => {
+            None if failures == 0 && self.last_failure_alert_at_ms.take().is_some() => {
                 Some("This job works again.".to_owned())
             }
             _ => None,
@@ -106,6 +114,7 @@ mod tests {
             took_ms: 1,
             error: error.map(str::to_owned),
             delivered: Delivered::NotRequested,
+            is_skipped: false,
         }
     }
 

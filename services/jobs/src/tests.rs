@@ -43,7 +43,7 @@ fn what_is_wrong_is_named() {
     assert!(wrong("scheduledToolPolicy", json!({})).contains("agents.list"));
     let narrowed = json!({"kind": "agentTurn", "message": "m", "toolsAllow": ["read"]});
     assert!(wrong("payload", narrowed).contains("toolsAllow"));
-    assert!(wrong("delivery", json!({"mode": "webhook", "to": "http://x"})).contains("webhook"));
+    assert!(wrong("delivery", json!({"mode": "webhook", "to": "x"})).contains("http"));
     assert!(wrong("delivery", json!({"mode": "later"})).contains("delivery"));
     assert!(wrong("failureAlert", json!({"mode": "webhook"})).contains("failureAlert"));
 }
@@ -67,23 +67,6 @@ fn a_change_of_a_part_leaves_the_rest() {
 }
 
 #[test]
-fn who_is_told_of_failures_follows_from_the_delivery() {
-    let after = |delivery: Value, alert: Value| {
-        let mut params = params();
-        params["delivery"] = delivery;
-        params["failureAlert"] = alert;
-        Job::new("j".to_owned(), params, NOW).unwrap().alert_after()
-    };
-    let announce = json!({"mode": "announce"});
-    assert_eq!(after(announce.clone(), Value::Null), Some(ALERT_AFTER));
-    assert_eq!(after(announce.clone(), json!(false)), None);
-    assert_eq!(after(json!({"mode": "none"}), Value::Null), None);
-    assert_eq!(after(json!({"mode": "none"}), json!({"after": 5})), Some(5));
-    let quiet = json!({"mode": "announce", "bestEffort": true});
-    assert_eq!(after(quiet, Value::Null), None);
-}
-
-#[test]
 fn changes_take_effect_and_failures_switch_it_off() {
     let patch = json!({"enabled": false, "delivery": null});
     let off = job()
@@ -101,9 +84,40 @@ fn changes_take_effect_and_failures_switch_it_off() {
             took_ms: 1,
             error: Some("no".to_owned()),
             delivered: Delivered::NotRequested,
+            is_skipped: false,
         };
         assert_eq!(failing.end(&ended, NOW), None);
     }
     assert!(!failing.enabled);
     assert_eq!(failing.last_status(), Some("error"));
+}
+
+#[test]
+fn heartbeats_and_makers_are_not_for_clients_to_say() {
+    let with = |name: &str, value: Value| {
+        let mut params = params();
+        params[name] = value;
+        Job::new("j".to_owned(), params, NOW)
+            .unwrap_err()
+            .to_string()
+    };
+    assert!(with("payload", json!({"kind": "heartbeat"})).contains("agents.*.heartbeat"));
+    let maker = json!({"agentId": "main", "sessionKey": "agent:main:main"});
+    assert!(with("madeBy", maker).contains("madeBy"));
+    let beat = Job::heartbeat("main", 1_800_000, NOW).unwrap();
+    assert!(beat.is_heartbeat());
+    assert_eq!(beat.next_ms(), Some(NOW + 1_800_000));
+    assert_eq!(Job::read(&beat.stored()), Some(beat.clone()));
+    let patch = json!({"payload": {"kind": "systemEvent", "text": "x"}});
+    beat.patched(patch.as_object().unwrap().clone(), NOW)
+        .unwrap_err();
+    let made = job().made_by(Maker {
+        agent_id: "main".to_owned(),
+        session_key: "agent:main:main".to_owned(),
+    });
+    let patch = json!({"madeBy": null, "name": "other"});
+    let patched = made
+        .patched(patch.as_object().unwrap().clone(), NOW)
+        .unwrap();
+    assert_eq!(patched.maker(), made.maker());
 }

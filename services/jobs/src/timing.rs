@@ -148,6 +148,14 @@ impl Timing {
         self.next(low)
     }
 
+    /// The milliseconds between two times, where they are counted.
+    pub fn every_ms(&self) -> Option<i64> {
+        match self {
+            Self::Every { every_ms, .. } => Some(*every_ms),
+            Self::At { .. } | Self::Cron { .. } => None,
+        }
+    }
+
     /// Whether it is due only once.
     pub(super) fn is_once(&self) -> bool {
         matches!(self, Self::At { .. })

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// Whether it is an address of the public internet: not this machine's, not of
 /// its networks, not its provider's metadata service (169.254.169.254 and
 /// fd00:ec2::254 are among the link-local and unique local ones).
-pub(super) fn is_public(address: IpAddr) -> bool {
+pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
         IpAddr::V6(address) => is_public_v6(address),

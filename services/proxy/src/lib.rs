@@ -16,5 +16,6 @@ pub mod fuzz;
 mod model;
 mod serving;
 
+pub use addresses::is_public;
 pub use model::ModelAccess;
 pub use serving::{Bound, Serving};

@@ -40,10 +40,7 @@ impl Heartbeats {
         let own = self.clone();
         self.tasks.spawn(async move {
             let event = outcome(events, reason).await;
-            if let Err(fault) = own.keep(&event).await {
-                failure::report("keep the last heartbeat", &fault);
-            }
-            own.bus.publish(&DomainEvent::HeartbeatEnded(&event));
+            own.note(&event).await;
         });
     }
 
@@ -56,6 +53,15 @@ impl Heartbeats {
             Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
         };
         self.database.read("read the last heartbeat", read).await
+    }
+
+    /// Notes and tells one that needed no turn, or whose turn others followed; in
+    /// OpenClaw's fields.
+    pub async fn note(&self, event: &Value) {
+        if let Err(fault) = self.keep(event).await {
+            failure::report("keep the last heartbeat", &fault);
+        }
+        self.bus.publish(&DomainEvent::HeartbeatEnded(event));
     }
 
     async fn keep(&self, event: &Value) -> Result<(), Fault> {

@@ -7,7 +7,7 @@ use openclaw_proto::runner::{self, End};
 
 /// How long a runner that does not answer is waited for, since its last event.
 /// The turn goes on meanwhile; systemd starts a runner again within a second.
-pub(crate) const ABSENCE: Duration = Duration::from_secs(60);
+pub const ABSENCE: Duration = Duration::from_secs(60);
 
 /// Between attempts to reach a runner that is away for long.
 const PAUSE: Duration = Duration::from_secs(5);
@@ -17,7 +17,7 @@ const CLOSE_DEADLINE: Duration = Duration::from_secs(10);
 
 /// Lets the runner forget a turn whose end is durable. When it cannot be told
 /// it keeps what it has, and the next gateway tells it.
-pub(crate) async fn close(runner: &runner::Client, run_id: &str) {
+pub async fn close(runner: &runner::Client, run_id: &str) {
     if let Err(error) = patiently(|| runner.close_turn(run_id)).await {
         tracing::debug!("the runner was not told to forget the turn: {error}");
     }

@@ -257,7 +257,7 @@ fn said(events: &[Event]) -> String {
 }
 
 /// Whether the machine has been up since then (`btime`, proc_stat(5)).
-fn is_of_this_boot(at_ms: i64) -> bool {
+pub fn is_of_this_boot(at_ms: i64) -> bool {
     let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
     let seconds = stat
         .lines()

@@ -27,6 +27,7 @@ use openclaw_proto::runner::ContextFile;
 use openclaw_proto::{memory, runner};
 use openclaw_sessions::now_ms;
 use openclaw_sessions::transcript::Message;
+use serde_json::{Map, Value};
 use tokio_util::task::TaskTracker;
 
 use crate::approvals::Approvals;
@@ -64,6 +65,11 @@ pub struct Extra {
     pub model: Option<String>,
     /// How much is thought in this turn, instead of what the session says.
     pub thinking_level: Option<String>,
+    /// Limits of this turn, beside and instead of the session's: a JSON object as
+    /// that has it.
+    pub limits: Map<String, Value>,
+    /// Without the files that a conversation begins with.
+    pub light_context: bool,
     /// Who sent it.
     pub sender: Sender,
 }
@@ -110,6 +116,8 @@ impl Turns {
             queue,
             model,
             thinking_level,
+            limits,
+            light_context,
             sender,
         } = extra;
         // Memory is asked while the disk works when the lane is free. Its answer
@@ -125,10 +133,14 @@ impl Turns {
                 (_, Said::Reset | Said::Command) => begin_anew(&mut reply).await,
                 (Some((mut context, together)), Said::Text(_)) => {
                     let mut admitted = *admitted;
+                    if light_context {
+                        context.bootstrap.clear();
+                    }
                     context.bootstrap.extend(instructions);
                     let overrides = &mut admitted.overrides;
                     overrides.model = model.or(overrides.model.take());
                     overrides.thinking_level = thinking_level.or(overrides.thinking_level.take());
+                    add_limits(&mut overrides.limits, limits);
                     if let Some(text) = together {
                         admitted.said = Said::Text(text);
                     }
@@ -227,6 +239,17 @@ fn new_or_settled(run: &Run, accepted: Result<Acceptance, Fault>) -> Option<Box<
     run.settle(status);
     run.cancel.cancel();
     None
+}
+
+/// Puts the turn's own `limits` over those of its session, a JSON object.
+fn add_limits(of_session: &mut String, limits: Map<String, Value>) {
+    if limits.is_empty() {
+        return;
+    }
+    // What is no object is told of by the runner, where it is alone.
+    let mut all: Map<String, Value> = serde_json::from_str(of_session).unwrap_or_default();
+    all.extend(limits);
+    *of_session = Value::Object(all).to_string();
 }
 
 /// Makes the end durable, tells it, and lets the runner forget the turn.

@@ -55,6 +55,16 @@ impl Waker {
         Ok(Woken { is_new, run })
     }
 
+    /// The events that wait for the next turn of session `key`.
+    pub fn waiting(&self, key: &SessionKey) -> Vec<String> {
+        self.events.waiting(key)
+    }
+
+    /// Notes and tells how a heartbeat was, in OpenClaw's fields.
+    pub async fn note_heartbeat(&self, event: &serde_json::Value) {
+        self.heartbeats.note(event).await;
+    }
+
     /// Has the agent of session `key` told with its next turn; durable when this
     /// returns. `with` is done in the same transaction. Whether it is not the last
     /// event that waits already.

@@ -1,22 +1,18 @@
 //! Runs jobs when they are due.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use openclaw_conversations::database::Fault;
 use openclaw_daemon::{clock, failure};
 use openclaw_sessions::{SessionKey, now_ms};
 use tokio::time::sleep;
 
+use crate::heartbeat::Beat;
 use crate::perform::{self, Outcome, Run};
 use crate::rows::State;
-use crate::{Refused, Schedule, delivery, entry};
-use openclaw_jobs::{Delivered, Ended, Job};
+use crate::{RETRY, Refused, Schedule, delivery, entry};
+use openclaw_jobs::{Delivered, Ended, Job, Payload};
 use openclaw_runs::JobAction;
-
-/// What could not be read or written, on a full disk maybe, is tried again after
-/// this long.
-const RETRY: Duration = Duration::from_secs(30);
 
 impl Schedule {
     /// Runs what is due, while `cron.enabled` does not say otherwise. Jobs that
@@ -114,11 +110,16 @@ impl Schedule {
         let ended = Ended {
             at_ms: run.started_ms,
             took_ms: ended_ms - run.started_ms,
-            error: outcome.error().map(str::to_owned),
+            error: match outcome {
+                Outcome::Failed(why) => Some(why.clone()),
+                _ => None,
+            },
             delivered: delivered.clone(),
+            is_skipped: matches!(outcome, Outcome::Skipped(_)),
         };
         let state = match (outcome, delivered) {
             (Outcome::Failed(_), _) => State::Failed,
+            (Outcome::Skipped(_), _) => State::Skipped,
             (_, Delivered::Yes) => State::Delivered,
             _ => State::Ran,
         };
@@ -149,6 +150,9 @@ impl Schedule {
 
     /// Does what the job says and announces the answer.
     async fn complete(&self, run: &Run) -> (Outcome, Option<SessionKey>, Delivered) {
+        if run.job.is_heartbeat() {
+            return Beat::of(&self.needs, &self.jobs, run).perform().await;
+        }
         let key = match perform::target(&self.needs.configuration.settings(), &run.job) {
             Ok(key) => key,
             Err(refusal) => {
@@ -160,16 +164,19 @@ impl Schedule {
         if self.needs.tasks.is_closed() {
             return (outcome, Some(key), Delivered::NotRequested);
         }
-        let delivered = match &outcome {
-            Outcome::Answered(text) => {
-                // What is not noted is asked again, and is the same answer.
-                if let Err(fault) = self.jobs.ran(&run.id).await {
-                    failure::report("note that a job ran", &fault);
-                }
-                delivery::announce(&self.needs, run, &key, text).await
+        if let Outcome::Answered(_) = &outcome {
+            // What is not noted is asked again, and is the same answer.
+            if let Err(fault) = self.jobs.ran(&run.id).await {
+                failure::report("note that a job ran", &fault);
             }
-            Outcome::Told | Outcome::Failed(_) => Delivered::NotRequested,
-        };
+        }
+        // What no agent said is in no session yet.
+        let is_said = matches!(
+            run.job.payload,
+            Payload::AgentTurn { .. } | Payload::SystemEvent { .. }
+        );
+        let made_in = Some(&key).filter(|_| is_said);
+        let delivered = delivery::announce(&self.needs, run, made_in, &outcome).await;
         (outcome, Some(key), delivered)
     }
 

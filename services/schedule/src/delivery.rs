@@ -1,71 +1,301 @@
 //! Tells a job's result where it goes beside the session it was made in.
 
+use std::time::Duration;
+
+use openclaw_conversations::outbox::{self, NewDelivery};
 use openclaw_conversations::sessions::Wanted;
 use openclaw_daemon::failure;
-use openclaw_sessions::SessionKey;
-use openclaw_settings::Settings;
+use openclaw_jobs::{Delivered, Delivery, Destination, Job};
+use openclaw_proto::call::RefusalCode;
+use openclaw_proto::outbox::{Extras, Kind, Place};
+use openclaw_runs::reply_text::SILENT;
+use openclaw_runs::{injected, keys};
+use openclaw_sessions::{SessionKey, now_ms, silence};
+use openclaw_settings::channels::{CHANNELS, DEFAULT_ACCOUNT};
+use serde_json::{Map, Value};
+use tokio::time::sleep;
 use uuid::Uuid;
 
 use crate::Needs;
-use crate::perform::Run;
-use openclaw_jobs::{Delivered, Delivery, Job};
-use openclaw_runs::reply_text::SILENT;
-use openclaw_runs::{injected, keys};
-
-/// The one channel that is always there: the sessions themselves.
-const SESSIONS: &str = "webchat";
-
-/// The channel that was spoken over last, which is [`SESSIONS`] as long as
-/// other channels are clients of their own.
-const LAST: &str = "last";
+use crate::perform::{Outcome, Run};
 
 /// Messages that are looked at to see whether a result was told before the
 /// gateway was started again.
 const LOOKED_AT: usize = 200;
 
-/// Announces what `run` answered in the session `made_in`, if its job asks for
-/// it.
+/// How long is waited before a webhook is told once more.
+const RETRIES: [Duration; 3] = [
+    Duration::from_secs(1),
+    Duration::from_secs(5),
+    Duration::from_secs(30),
+];
+
+/// Tells what came of `run` in the session `made_in`, if its job asks for it.
 pub(crate) async fn announce(
     needs: &Needs,
     run: &Run,
-    made_in: &SessionKey,
-    text: &str,
+    made_in: Option<&SessionKey>,
+    outcome: &Outcome,
 ) -> Delivered {
-    let job = &run.job;
-    let Some(delivery) = job.delivery.as_ref().filter(|it| it.announces()) else {
+    let Some(delivery) = &run.job.delivery else {
         return Delivered::NotRequested;
     };
-    let text = match text.trim() {
-        "" => return Delivered::Suppressed("empty"),
-        silent if SILENT.contains(&silent) => return Delivered::Suppressed("silent"),
-        text => text,
+    let destinations = delivery.destinations(&CHANNELS);
+    let mut all = Delivered::NotRequested;
+    for (number, destination) in destinations.iter().enumerate() {
+        let told = match (destination, outcome) {
+            (_, Outcome::Skipped(_) | Outcome::Told) => return all,
+            (Destination::Webhook(url), _) => webhook(needs, run, (url, number), outcome).await,
+            (_, Outcome::Failed(_)) => continue,
+            (_, Outcome::Answered(text)) => match said(text) {
+                Ok(text) => say(needs, run, made_in, (destination, text)).await,
+                Err(reason) => Delivered::Suppressed(reason),
+            },
+        };
+        all = both(all, told);
+    }
+    all
+}
+
+/// What is told of an answer; why it is not.
+fn said(text: &str) -> Result<&str, &'static str> {
+    match text.trim() {
+        "" => Err("empty"),
+        text if SILENT.contains(&text) || silence::is_silent(text) => Err("silent"),
+        text => Ok(text),
+    }
+}
+
+/// What became of two deliveries together: one that failed is not hidden by one
+/// that did not.
+fn both(one: Delivered, other: Delivered) -> Delivered {
+    match (one, other) {
+        (Delivered::Failed(one), Delivered::Failed(other)) => {
+            Delivered::Failed(format!("{one}; {other}"))
+        }
+        (failed @ Delivered::Failed(_), _) | (_, failed @ Delivered::Failed(_)) => failed,
+        (Delivered::NotRequested, other) => other,
+        (Delivered::Yes, _) | (_, Delivered::Yes) => Delivered::Yes,
+        (one, _) => one,
+    }
+}
+
+/// Says `text` at a destination, once for each run.
+async fn say(
+    needs: &Needs,
+    run: &Run,
+    made_in: Option<&SessionKey>,
+    (destination, text): (&Destination, &str),
+) -> Delivered {
+    let named = format!("[{}]\n\n{text}", run.job.name);
+    match destination {
+        Destination::Session(to) => {
+            let key = match session(needs, to.as_deref(), &run.job) {
+                Ok(key) => key,
+                Err(problem) => return Delivered::Failed(problem),
+            };
+            if made_in == Some(&key) {
+                return on_channel_of(needs, &key, (&run.id, text)).await;
+            }
+            if run.is_resumed && was_told(needs, &key, &run.id).await {
+                return Delivered::Yes;
+            }
+            let text = if run.job.is_reminder() { text } else { &named };
+            in_session(needs, &key, (&run.id, text)).await
+        }
+        Destination::Channel {
+            channel,
+            account,
+            to,
+            thread,
+        } => {
+            let place = Place {
+                channel: channel.clone(),
+                account: account.clone(),
+                to: to.clone(),
+                chat: None,
+                thread: thread.clone(),
+            };
+            let key = made_in.cloned();
+            let key = match key.map_or_else(|| session(needs, None, &run.job), Ok) {
+                Ok(key) => key,
+                Err(problem) => return Delivered::Failed(problem),
+            };
+            let text = if run.job.is_reminder() { text } else { &named };
+            at_place(needs, &key, place, (&run.id, text)).await
+        }
+        Destination::Webhook(_) => Delivered::NotRequested,
+    }
+}
+
+/// Says it in a session, and on the channel that is on.
+async fn in_session(needs: &Needs, key: &SessionKey, (id, text): (&str, &str)) -> Delivered {
+    match injected::say_as(&needs.storage, &needs.bus, key, (id, text)).await {
+        Ok(()) => Delivered::Yes,
+        Err(fault) => Delivered::Failed(failure::chain(&fault)),
+    }
+}
+
+/// Says what is in a session already on the channel that it is on, if it is on one.
+pub(crate) async fn on_channel_of(
+    needs: &Needs,
+    key: &SessionKey,
+    said: (&str, &str),
+) -> Delivered {
+    let entry = match needs.sessions.entry(key).await {
+        Ok(entry) => entry,
+        Err(refusal) => return Delivered::Failed(failure::chain(&refusal)),
     };
-    let key = match target(&needs.configuration.settings(), delivery, job) {
-        Ok(key) => key,
+    match place_of(&entry) {
+        Some(place) => at_place(needs, key, place, said).await,
+        None => Delivered::Yes,
+    }
+}
+
+/// Puts it into the outbox, under the name of what it tells of: there it is once.
+pub(crate) async fn at_place(
+    needs: &Needs,
+    key: &SessionKey,
+    place: Place,
+    (id, text): (&str, &str),
+) -> Delivered {
+    let place = match checked(needs, place) {
+        Ok(place) => place,
         Err(problem) => return Delivered::Failed(problem),
     };
-    // It may be said there already.
-    if *made_in == key || (run.is_resumed && was_told(needs, &key, &run.id).await) {
-        return Delivered::Yes;
+    let new = NewDelivery {
+        name: format!("job {id}"),
+        place,
+        session_key: key.to_string(),
+        agent_id: key.agent().to_string(),
+        run_id: String::new(),
+        kind: Kind::Announcement {
+            text: text.to_owned(),
+        },
+        extras: Extras::default(),
+        paths: Vec::new(),
+    };
+    let add = move |connection: &rusqlite::Connection| outbox::add(connection, &new, now_ms());
+    match needs.outbox.change("say what a job came to", add).await {
+        Ok(_) => Delivered::Yes,
+        Err(fault) => Delivered::Failed(failure::chain(&fault)),
     }
-    tell(needs, job, &key, (&run.id, text)).await
+}
+
+/// The place as the outbox knows it, of an account that there is.
+fn checked(needs: &Needs, place: Place) -> Result<Place, String> {
+    let settings = needs.configuration.settings();
+    let Some(accounts) = settings.channels.accounts.get(&place.channel) else {
+        let configured: Vec<&String> = settings.channels.accounts.keys().collect();
+        return Err(format!(
+            "channel {} is not configured; configured: webchat{}",
+            place.channel,
+            configured
+                .iter()
+                .map(|it| format!(", {it}"))
+                .collect::<String>()
+        ));
+    };
+    if place.to.trim().is_empty() {
+        return Err(format!("say whom on {} (delivery.to)", place.channel));
+    }
+    let default = settings.channels.defaults.get(&place.channel);
+    let account = match place.account.as_str() {
+        "" | DEFAULT_ACCOUNT => String::new(),
+        name if default.is_some_and(|it| it == name) => String::new(),
+        name if accounts.contains_key(name) => name.to_owned(),
+        name => return Err(format!("{} has no account {name:?}", place.channel)),
+    };
+    Ok(Place { account, ..place })
+}
+
+/// Where a session's answers go, if that is on a channel (OpenClaw's fields).
+fn place_of(entry: &Map<String, Value>) -> Option<Place> {
+    let delivery = entry.get("deliveryContext")?;
+    let text = |name: &str| match &delivery[name] {
+        Value::String(text) => Some(text.clone()).filter(|text| !text.is_empty()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    };
+    Some(Place {
+        channel: text("channel")?,
+        account: text("accountId").unwrap_or_default(),
+        to: text("to")?,
+        chat: None,
+        thread: text("threadId"),
+    })
+}
+
+/// Tells a URL what came of a run, several times if need be.
+async fn webhook(
+    needs: &Needs,
+    run: &Run,
+    (url, number): (&str, usize),
+    outcome: &Outcome,
+) -> Delivered {
+    if let Outcome::Answered(text) = outcome
+        && let Err(reason) = said(text)
+    {
+        return Delivered::Suppressed(reason);
+    }
+    let body = crate::entry::event(run, now_ms(), outcome).to_string();
+    post(needs, url, &body, &format!("{} {number}", run.id)).await
+}
+
+async fn post(needs: &Needs, url: &str, body: &str, key: &str) -> Delivered {
+    let mut pauses = RETRIES.iter();
+    loop {
+        let error = match needs.runner.post_webhook(url, body, key).await {
+            Ok(()) => return Delivered::Yes,
+            Err(error) => error,
+        };
+        let may_help = !error.is_refused(RefusalCode::InvalidArgument);
+        let Some(pause) = pauses.next().filter(|_| may_help) else {
+            return Delivered::Failed(error.to_string());
+        };
+        tracing::debug!("a webhook did not take what a job came to, trying again: {error}");
+        sleep(*pause).await;
+    }
 }
 
 /// Tells that `job` fails, or does so no more.
 pub(crate) async fn alert(needs: &Needs, job: &Job, text: &str) -> Delivered {
-    let settings = needs.configuration.settings();
-    match target(&settings, &job.alert_route(), job) {
-        Ok(key) => tell(needs, job, &key, (&Uuid::new_v4().to_string(), text)).await,
-        Err(problem) => Delivered::Failed(problem),
+    let id = Uuid::new_v4().to_string();
+    let said = format!("[{}]\n\n{text}", job.name);
+    let route: Delivery = job.alert_route();
+    let mut all = Delivered::NotRequested;
+    for destination in route.destinations(&CHANNELS) {
+        let told = match destination {
+            Destination::Session(to) => match session(needs, to.as_deref(), job) {
+                Ok(key) => in_session(needs, &key, (&id, &said)).await,
+                Err(problem) => Delivered::Failed(problem),
+            },
+            Destination::Channel {
+                channel,
+                account,
+                to,
+                thread,
+            } => {
+                let place = Place {
+                    channel,
+                    account,
+                    to,
+                    chat: None,
+                    thread,
+                };
+                match session(needs, None, job) {
+                    Ok(key) => at_place(needs, &key, place, (&id, &said)).await,
+                    Err(problem) => Delivered::Failed(problem),
+                }
+            }
+            Destination::Webhook(url) => {
+                let body = crate::entry::alert(job, text, now_ms()).to_string();
+                post(needs, &url, &body, &id).await
+            }
+        };
+        all = both(all, told);
     }
-}
-
-async fn tell(needs: &Needs, job: &Job, key: &SessionKey, (id, text): (&str, &str)) -> Delivered {
-    let text = format!("[{}]\n\n{text}", job.name);
-    match injected::say_as(&needs.storage, &needs.bus, key, (id, &text)).await {
-        Ok(()) => Delivered::Yes,
-        Err(fault) => Delivered::Failed(failure::chain(&fault)),
-    }
+    all
 }
 
 /// Whether the result of a run was told before it was known that it was.
@@ -82,15 +312,9 @@ async fn was_told(needs: &Needs, key: &SessionKey, run_id: &str) -> bool {
     })
 }
 
-/// The session to tell, or why there is none.
-fn target(settings: &Settings, delivery: &Delivery, job: &Job) -> Result<SessionKey, String> {
-    let channel = delivery.channel.as_deref().unwrap_or(LAST);
-    if channel != LAST && channel != SESSIONS {
-        return Err(format!(
-            "channel {channel} is not configured; configured: {SESSIONS}"
-        ));
-    }
+/// The session that is named, or the job's agent's main one.
+pub(crate) fn session(needs: &Needs, to: Option<&str>, job: &Job) -> Result<SessionKey, String> {
+    let settings = needs.configuration.settings();
     let agent = job.agent_id().unwrap_or_default();
-    keys::named(settings, delivery.to.as_deref().unwrap_or_default(), agent)
-        .map_err(|refusal| refusal.to_string())
+    keys::named(&settings, to.unwrap_or_default(), agent).map_err(|refusal| refusal.to_string())
 }

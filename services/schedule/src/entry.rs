@@ -9,6 +9,30 @@ use openclaw_jobs::{Delivered, Job};
 /// Characters of a run's summary. All of it is in the session.
 const SUMMARY_LIMIT: usize = 2000;
 
+/// What a webhook is told of a run, in OpenClaw's fields.
+pub(crate) fn event(run: &Run, ended_ms: i64, outcome: &Outcome) -> Value {
+    json!({
+        "action": "finished",
+        "jobId": run.job.id(),
+        "jobName": run.job.name,
+        "runId": run.id,
+        "runAtMs": run.started_ms,
+        "durationMs": (ended_ms - run.started_ms).max(0),
+        "ts": ended_ms,
+        "status": outcome.status(),
+        "summary": outcome.summary(),
+        "error": outcome.error(),
+    })
+}
+
+/// What one is told of a job that fails, or does so no more.
+pub(crate) fn alert(job: &Job, text: &str, now: i64) -> Value {
+    json!({
+        "action": "failure-alert", "jobId": job.id(), "jobName": job.name, "ts": now,
+        "text": text, "lastStatus": job.last_status(),
+    })
+}
+
 /// The entry of a run in OpenClaw's fields, of the job as it is when that is
 /// written.
 pub(crate) fn of(
@@ -19,20 +43,17 @@ pub(crate) fn of(
     delivered: &Delivered,
 ) -> impl FnOnce(&Job) -> Value + Send + use<> {
     let (run_id, started_ms) = (run.id.clone(), run.started_ms);
-    let status = if outcome.error().is_some() {
-        "error"
-    } else {
-        "ok"
-    };
+    let status = outcome.status();
     let (key, delivered) = (key.map(|key| json!(key.as_str())), delivered.clone());
     let summary = outcome.summary().map(|text| {
         let cut: String = text.chars().take(SUMMARY_LIMIT).collect();
         cut
     });
+    let failed = matches!(outcome, Outcome::Failed(_));
     let error = outcome.error().map(str::to_owned);
     move |job: &Job| {
         let undelivered = matches!(delivered, Delivered::Failed(_)) && job.needs_delivery();
-        let failed = error.is_some() || undelivered;
+        let failed = failed || undelivered;
         let mut entry = json!({
             "ts": ended_ms,
             "jobId": job.id(),

@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
-use openclaw_jobs::{Ended, Invalid, Job};
+use openclaw_jobs::{Ended, Invalid, Job, Maker};
 
-use crate::rows::{self, Begun, Look, State};
+use crate::rows::{self, Begun, Look, NotBegun, State};
 
 /// Jobs that may be kept.
 const JOB_LIMIT: usize = 1000;
@@ -39,6 +39,15 @@ pub enum Refused {
     /// A run of it is under way.
     #[error("a run of this job is under way")]
     Running,
+    /// What its runs may cost on a day is used up.
+    #[error("{}", rows::OVER_BUDGET)]
+    OverBudget,
+    /// The gateway makes it.
+    #[error("this job is what agents.*.heartbeat of the configuration makes; change it there")]
+    Heartbeat,
+    /// An agent may not do that; why.
+    #[error("{0}")]
+    Agent(String),
     /// Its fields make no job.
     #[error(transparent)]
     Invalid(#[from] Invalid),
@@ -58,7 +67,9 @@ pub(crate) struct Closed {
 
 /// Whether both are declared as the same job.
 fn is_same(one: &Job, other: &Job) -> bool {
-    one.declaration_key() == other.declaration_key() && one.agent_id() == other.agent_id()
+    one.declaration_key() == other.declaration_key()
+        && one.agent_id() == other.agent_id()
+        && one.maker() == other.maker()
 }
 
 /// A page of runs.
@@ -113,8 +124,11 @@ impl Jobs {
     }
 
     /// Adds a job made from `params`. One that is declared again is changed.
-    pub(crate) async fn add(&self, params: Value) -> Result<Job, Refused> {
-        let job = Job::new(Uuid::new_v4().to_string(), params.clone(), now_ms())?;
+    pub(crate) async fn add(&self, params: Value, maker: Option<Maker>) -> Result<Job, Refused> {
+        let mut job = Job::new(Uuid::new_v4().to_string(), params.clone(), now_ms())?;
+        if let Some(maker) = maker {
+            job = job.made_by(maker);
+        }
         let add = move |connection: &rusqlite::Connection| {
             let all = rows::read_all(connection)?;
             let same = |it: &&Job| job.declaration_key().is_some_and(|_| is_same(it, &job));
@@ -151,6 +165,9 @@ impl Jobs {
             let Some(mut job) = rows::read(connection, &id)? else {
                 return Ok(Err(Refused::Unknown(id)));
             };
+            if job.is_heartbeat() {
+                return Ok(Err(Refused::Heartbeat));
+            }
             if revision.is_some_and(|revision| revision != job.revision()) {
                 return Ok(Err(Refused::Changed));
             }
@@ -170,16 +187,83 @@ impl Jobs {
     }
 
     /// Removes a job; false when there is none.
-    pub(crate) async fn remove(&self, id: &str) -> Result<bool, Fault> {
+    pub(crate) async fn remove(&self, id: &str) -> Result<bool, Refused> {
         let id = id.to_owned();
-        let removed = self
-            .database
-            .call("remove a job", move |connection| {
-                Ok(connection.execute("DELETE FROM jobs WHERE job_id = ?1", [id])? > 0)
-            })
-            .await?;
+        let remove = move |connection: &rusqlite::Connection| match rows::read(connection, &id)? {
+            Some(job) if job.is_heartbeat() => Ok(Err(Refused::Heartbeat)),
+            _ => Ok(Ok(rows::remove(connection, &id)?)),
+        };
+        let removed = self.database.call("remove a job", remove).await?;
         self.look_again();
-        Ok(removed)
+        removed
+    }
+
+    /// Removes the jobs that agents made, of one agent or of all; which those were.
+    pub(crate) async fn remove_made(&self, agent: Option<String>) -> Result<Vec<String>, Fault> {
+        let remove = move |connection: &rusqlite::Connection| {
+            let is_meant = |job: &Job| {
+                let maker = job.maker();
+                maker.is_some_and(|it| agent.as_ref().is_none_or(|agent| it.agent_id == *agent))
+            };
+            let mut all = rows::read_all(connection)?;
+            all.retain(is_meant);
+            let ids: Vec<String> = all.iter().map(|job| job.id().to_owned()).collect();
+            for id in &ids {
+                rows::remove(connection, id)?;
+            }
+            Ok(ids)
+        };
+        let removed = self.database.call("remove jobs of agents", remove).await;
+        self.look_again();
+        removed
+    }
+
+    /// Has a heartbeat for each of `wanted`, agents with the milliseconds between
+    /// two, and no others.
+    pub(crate) async fn converge(&self, wanted: Vec<(String, i64)>) -> Result<(), Fault> {
+        let converge = move |connection: &rusqlite::Connection| {
+            let now = now_ms();
+            let mut there = rows::read_all(connection)?;
+            there.retain(Job::is_heartbeat);
+            let made = wanted.iter().filter_map(|(agent, every_ms)| {
+                // What the configuration says has been checked.
+                Job::heartbeat(agent, *every_ms, now).ok()
+            });
+            let made: Vec<Job> = made.collect();
+            for job in &there {
+                if !made.iter().any(|it| it.id() == job.id()) {
+                    rows::remove(connection, job.id())?;
+                }
+            }
+            for job in made {
+                let same = there.iter().find(|it| it.id() == job.id());
+                if !same.is_some_and(|it| {
+                    it.enabled && it.schedule.every_ms() == job.schedule.every_ms()
+                }) {
+                    rows::write(connection, &job, now)?;
+                }
+            }
+            Ok(())
+        };
+        self.database.call("keep the heartbeats", converge).await?;
+        self.look_again();
+        Ok(())
+    }
+
+    /// What the runs of a job have cost today, and how many asked a model.
+    pub(crate) async fn spent_today(&self, id: &str) -> Result<(f64, u32), Fault> {
+        let id = id.to_owned();
+        let read = move |connection: &rusqlite::Connection| {
+            rows::spent_since(connection, &id, rows::day_begin(now_ms()))
+        };
+        self.database.read("add up what a job cost", read).await
+    }
+
+    /// Whether the message of a run was taken already.
+    pub(crate) async fn is_asked(&self, run_id: &str) -> Result<bool, Fault> {
+        let run_id = run_id.to_owned();
+        let read = move |connection: &rusqlite::Connection| rows::is_asked(connection, &run_id);
+        self.database.read("look a job's message up", read).await
     }
 
     /// Notes the times that have come, and begins the runs that can.
@@ -213,7 +297,10 @@ impl Jobs {
                 return Ok(Err(Refused::Unknown(id)));
             };
             let begun = rows::begin_by_hand(connection, &mut job, now_ms())?;
-            Ok(begun.ok_or(Refused::Running))
+            Ok(begun.map_err(|why| match why {
+                NotBegun::Running => Refused::Running,
+                NotBegun::OverBudget => Refused::OverBudget,
+            }))
         };
         self.database.call("begin a run of a job", begin).await?
     }

@@ -1,36 +1,51 @@
 //! The schedule: jobs kept in the ledger and run when they are due. It begins runs
 //! as clients do, and knows none of the doors.
 
+mod agent;
+mod call;
 mod clock;
 mod delivery;
 mod entry;
+mod heartbeat;
 mod jobs;
 mod perform;
 mod rows;
+mod script;
 mod timer;
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use openclaw_conversations::database::Fault;
+use openclaw_conversations::Lanes;
+use openclaw_conversations::database::{Database, Fault};
 use openclaw_conversations::sessions::Sessions;
 use openclaw_conversations::storage::Storage;
-use openclaw_daemon::Configuration;
+use openclaw_daemon::{Configuration, failure};
 use openclaw_proto::runner;
 use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 use tokio_util::task::TaskTracker;
 
 use openclaw_jobs::Job;
+use openclaw_runs::outbox::Outbox;
 use openclaw_runs::{Bus, Core, DomainEvent, JobAction, Submitter, Waker};
 
+pub use call::{Answer, Call};
 pub use jobs::{Jobs, Refused};
 pub use openclaw_jobs as job;
+pub use openclaw_jobs::Maker;
+
+/// What could not be read or written, on a full disk maybe, is tried again after
+/// this long.
+const RETRY: Duration = Duration::from_secs(30);
 
 /// The jobs, and what running them takes.
 pub struct Schedule {
     /// The jobs.
     pub jobs: Jobs,
     needs: Needs,
+    /// When agents added jobs.
+    added: call::Added,
     /// Held by whoever looks whether there is to be a mark.
     marking: Mutex<()>,
 }
@@ -41,6 +56,9 @@ struct Needs {
     storage: Storage,
     sessions: Sessions,
     bus: Bus,
+    database: Database,
+    outbox: Arc<Outbox>,
+    lanes: Lanes,
     submitter: Submitter,
     waker: Waker,
     runner: runner::Client,
@@ -57,11 +75,15 @@ impl Schedule {
                 storage: core.storage.clone(),
                 sessions: core.sessions.clone(),
                 bus: core.bus.clone(),
+                database: core.database.clone(),
+                outbox: Arc::clone(&core.outbox),
+                lanes: core.lanes.clone(),
                 submitter: core.submitter.clone(),
                 waker: core.waker.clone(),
                 runner: core.runner.clone(),
                 tasks: core.tasks.clone(),
             },
+            added: call::Added::default(),
             marking: Mutex::default(),
         })
     }
@@ -77,8 +99,25 @@ impl Schedule {
 
     async fn follow_configuration(&self) {
         let mut configuration = self.needs.configuration.clone();
-        while configuration.changed().await {
+        loop {
+            self.keep_heartbeats().await;
+            if !configuration.changed().await {
+                return;
+            }
             self.look_again();
+        }
+    }
+
+    /// Has a job for each heartbeat of the configuration.
+    async fn keep_heartbeats(&self) {
+        let settings = self.needs.configuration.settings();
+        let wanted = settings.agents.keys().filter_map(|agent| {
+            let every = settings.heartbeat(agent)?.every.0.as_millis();
+            Some((agent.clone(), i64::try_from(every).unwrap_or(i64::MAX)))
+        });
+        while let Err(fault) = self.jobs.converge(wanted.clone().collect()).await {
+            failure::report("keep the heartbeats, trying again later", &fault);
+            tokio::time::sleep(RETRY).await;
         }
     }
 
@@ -89,7 +128,11 @@ impl Schedule {
 
     /// Adds a job made from `params`.
     pub async fn add(&self, params: Value) -> Result<Job, Refused> {
-        let job = self.jobs.add(params).await?;
+        self.add_made(params, None).await
+    }
+
+    async fn add_made(&self, params: Value, maker: Option<Maker>) -> Result<Job, Refused> {
+        let job = self.jobs.add(params, maker).await?;
         self.marked(&job).await;
         self.tell(job.id(), JobAction::Added, Some(&job), None);
         Ok(job)
@@ -116,12 +159,21 @@ impl Schedule {
     }
 
     /// Removes a job; false when there is none.
-    pub async fn remove(&self, id: &str) -> Result<bool, Fault> {
+    pub async fn remove(&self, id: &str) -> Result<bool, Refused> {
         let is_removed = self.jobs.remove(id).await?;
         if is_removed {
             self.tell(id, JobAction::Removed, None, None);
         }
         Ok(is_removed)
+    }
+
+    /// Removes the jobs that agents made, of one agent or of all; how many.
+    pub async fn remove_made(&self, agent: Option<String>) -> Result<usize, Fault> {
+        let removed = self.jobs.remove_made(agent).await?;
+        for id in &removed {
+            self.tell(id, JobAction::Removed, None, None);
+        }
+        Ok(removed.len())
     }
 
     /// A start of the machine is to know of a job before its maker does.

@@ -9,12 +9,13 @@ use openclaw_daemon::failure;
 use openclaw_proto::gateway::Message;
 use openclaw_sessions::SessionKey;
 use openclaw_settings::Settings;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tokio::time::timeout;
 
 use crate::Needs;
 use crate::rows::{self, Begun};
-use openclaw_jobs::{Job, Payload};
+use crate::script::{self, Script};
+use openclaw_jobs::{Command, Job, Payload};
 use openclaw_runs::{Extra, Started, keys, reply_text};
 
 /// The channel of turns that a job asks for.
@@ -33,7 +34,9 @@ pub(crate) struct Run {
     /// It was begun by the gateway before this one.
     pub(crate) is_resumed: bool,
     /// What it says was said already.
-    has_run: bool,
+    pub(crate) has_run: bool,
+    /// What it may cost, in US dollars.
+    pub(crate) limit_usd: Option<f64>,
 }
 
 /// What a run came to.
@@ -43,6 +46,8 @@ pub(crate) enum Outcome {
     Told,
     Answered(String),
     Failed(String),
+    /// There was nothing to do, and why.
+    Skipped(String),
 }
 
 impl Outcome {
@@ -51,15 +56,24 @@ impl Outcome {
         match self {
             Self::Told => Some(TOLD),
             Self::Answered(text) => Some(text),
-            Self::Failed(_) => None,
+            Self::Failed(_) | Self::Skipped(_) => None,
         }
     }
 
-    /// Why it failed, if it did.
+    /// Why it failed or was nothing, if it did or was.
     pub(crate) fn error(&self) -> Option<&str> {
         match self {
-            Self::Failed(error) => Some(error),
+            Self::Failed(why) | Self::Skipped(why) => Some(why),
             Self::Told | Self::Answered(_) => None,
+        }
+    }
+
+    /// OpenClaw's word for it.
+    pub(crate) fn status(&self) -> &'static str {
+        match self {
+            Self::Told | Self::Answered(_) => "ok",
+            Self::Failed(_) => "error",
+            Self::Skipped(_) => "skipped",
         }
     }
 }
@@ -88,6 +102,7 @@ impl Run {
             started_ms: begun.started_ms,
             is_resumed: false,
             has_run: begun.has_run,
+            limit_usd: begun.limit_usd,
         }
     }
 
@@ -104,6 +119,9 @@ impl Run {
         let done = match &self.job.payload {
             Payload::SystemEvent { text, .. } => self.tell(needs, key, text).await,
             Payload::AgentTurn { message, rest, .. } => self.ask(needs, key, message, rest).await,
+            Payload::Command(command) => Ok(self.run_command(needs, key, command).await),
+            Payload::Reminder { text } => Ok(Outcome::Answered(text.clone())),
+            Payload::Heartbeat {} => Ok(Outcome::Skipped("it has no session".to_owned())),
         };
         done.unwrap_or_else(|refusal| Outcome::Failed(failure::chain(&refusal)))
     }
@@ -120,6 +138,25 @@ impl Run {
         Ok(Outcome::Told)
     }
 
+    async fn run_command(&self, needs: &Needs, key: &SessionKey, command: &Command) -> Outcome {
+        let script = Script {
+            name: format!("{} command", self.id),
+            key,
+            command,
+            resumed_ms: self.is_resumed.then_some(self.started_ms),
+        };
+        match script.run(needs).await {
+            Ok(printed) if printed.is_success() => {
+                Outcome::Answered(script::told(&printed, command.output_limit()))
+            }
+            Ok(printed) => {
+                let text = script::told(&printed, command.output_limit());
+                Outcome::Failed(format!("exit code {}: {text}", printed.end))
+            }
+            Err(why) => Outcome::Failed(why),
+        }
+    }
+
     async fn ask(
         &self,
         needs: &Needs,
@@ -130,10 +167,15 @@ impl Run {
         if self.job.session_target == "isolated" && !self.is_resumed {
             begin_anew(&needs.sessions, key).await?;
         }
+        let limit = self
+            .limit_usd
+            .map(|usd| ("costPerTurn".to_owned(), json!(usd)));
         let word = |name: &str| Some(rest.get(name)?.as_str()?.to_owned());
         let extra = Extra {
             model: word("model"),
             thinking_level: word("thinking"),
+            limits: limit.into_iter().collect(),
+            light_context: rest.get("lightContext").and_then(Value::as_bool) == Some(true),
             sender: Sender::program(),
             ..Extra::default()
         };
@@ -151,7 +193,7 @@ impl Run {
 }
 
 /// An isolated run has no history: what it costs does not grow with each.
-async fn begin_anew(sessions: &Sessions, key: &SessionKey) -> Result<(), Refusal> {
+pub(crate) async fn begin_anew(sessions: &Sessions, key: &SessionKey) -> Result<(), Refusal> {
     match sessions.reset(key, CHANNEL).await {
         Ok(_) | Err(Refusal::UnknownSession(_)) => Ok(()),
         Err(refusal) => Err(refusal),
@@ -159,7 +201,7 @@ async fn begin_anew(sessions: &Sessions, key: &SessionKey) -> Result<(), Refusal
 }
 
 /// What the turn says; it is ended when it takes longer than `limit` seconds.
-async fn answer(started: Started, limit: Option<u64>) -> Outcome {
+pub(crate) async fn answer(started: Started, limit: Option<u64>) -> Outcome {
     let Started { events, run, .. } = started;
     let mut told = Box::pin(reply_text::of(events));
     let limit = limit.map_or(Duration::MAX, Duration::from_secs);

@@ -2,6 +2,8 @@
 //! run that was begun by hand. Whatever changes a job and its runs together is one
 //! transaction.
 
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use openclaw_jobs::{Cause, Job, Planned};
 use openclaw_proto::schedule::JobRun;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
@@ -13,6 +15,9 @@ const BATCH: i64 = 32;
 /// Runs that are remembered, over all jobs, as in OpenClaw. Those that are not
 /// over are none of them.
 const RUN_LIMIT: i64 = 2000;
+
+/// Why a run is not begun.
+pub(crate) const OVER_BUDGET: &str = "the job's budget of the day is used up";
 
 /// How far a run has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,6 +58,8 @@ pub(crate) struct Begun {
     pub(crate) started_ms: i64,
     /// It has been answered already.
     pub(crate) has_run: bool,
+    /// What it may cost, in US dollars; None: nobody said.
+    pub(crate) limit_usd: Option<f64>,
 }
 
 /// What there is to do.
@@ -190,6 +197,11 @@ fn begin_due(
         end(connection, &run_id, State::Skipped, &entry, now)?;
         return Ok(None);
     };
+    let Some(limit_usd) = allowed(connection, &job, now)? else {
+        let entry = skipped_now(&job, &run_id, OVER_BUDGET, now);
+        end(connection, &run_id, State::Skipped, &entry, now)?;
+        return Ok(None);
+    };
     connection
         .prepare_cached("UPDATE job_runs SET state = 'started', started_ms = ?2 WHERE run_id = ?1")?
         .execute(params![run_id, now])?;
@@ -200,15 +212,80 @@ fn begin_due(
         run_id,
         started_ms: now,
         has_run: false,
+        limit_usd,
     }))
 }
 
-/// Begins a run that somebody wants now; None: one is under way.
+/// What a run of `job` may cost that begins now; inner None: anything. Outer None:
+/// the budget of its day is used up.
+fn allowed(connection: &Connection, job: &Job, now: i64) -> rusqlite::Result<Option<Option<f64>>> {
+    let budget = job.budget();
+    let spent = if budget.is_of_days() {
+        spent_since(connection, job.id(), day_begin(now))?.0
+    } else {
+        0.0
+    };
+    let left = budget.left(spent);
+    Ok(Some(left).filter(|left| left.is_none_or(|left| left > 0.0)))
+}
+
+/// What the runs of a job have cost that were begun since, in US dollars, and how
+/// many of them asked a model.
+pub(crate) fn spent_since(
+    connection: &Connection,
+    job_id: &str,
+    since_ms: i64,
+) -> rusqlite::Result<(f64, u32)> {
+    connection
+        .prepare_cached(
+            "SELECT total(turns.cost_usd), count(runs.run_id) FROM job_runs
+             JOIN runs ON runs.idempotency_key = job_runs.run_id
+             LEFT JOIN turns ON turns.run_id = runs.run_id
+             WHERE job_runs.job_id = ?1 AND job_runs.started_ms >= ?2",
+        )?
+        .query_row(params![job_id, since_ms], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
+}
+
+/// Whether the message of a run was taken already.
+pub(crate) fn is_asked(connection: &Connection, run_id: &str) -> rusqlite::Result<bool> {
+    connection
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM runs WHERE idempotency_key = ?1)")?
+        .query_row([run_id], |row| row.get(0))
+}
+
+/// When the day of `now` began here.
+pub(crate) fn day_begin(now: i64) -> i64 {
+    let at = Timestamp::from_millisecond(now).unwrap_or_default();
+    let here = at.to_zoned(TimeZone::system());
+    let begin = here.start_of_day().map(|begin| begin.timestamp());
+    begin.unwrap_or(at).as_millisecond()
+}
+
+/// A run that was not begun, whose time has come.
+fn skipped_now(job: &Job, run_id: &str, reason: &str, now: i64) -> Value {
+    json!({
+        "ts": now, "jobId": job.id(), "jobName": job.name, "runId": run_id,
+        "action": "finished", "status": "skipped", "error": reason, "durationMs": 0,
+    })
+}
+
+/// Why a run that somebody wants is not begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NotBegun {
+    /// One is under way.
+    Running,
+    /// The job's budget of the day is used up.
+    OverBudget,
+}
+
+/// Begins a run that somebody wants now.
 pub(crate) fn begin_by_hand(
     connection: &Connection,
     job: &mut Job,
     now: i64,
-) -> rusqlite::Result<Option<Begun>> {
+) -> rusqlite::Result<Result<Begun, NotBegun>> {
     let is_under_way: bool = connection.query_row(
         "SELECT EXISTS (SELECT 1 FROM job_runs
             WHERE job_id = ?1 AND ended_ms IS NULL AND state <> 'due')",
@@ -216,8 +293,11 @@ pub(crate) fn begin_by_hand(
         |row| row.get(0),
     )?;
     if is_under_way {
-        return Ok(None);
+        return Ok(Err(NotBegun::Running));
     }
+    let Some(limit_usd) = allowed(connection, job, now)? else {
+        return Ok(Err(NotBegun::OverBudget));
+    };
     let run_id = format!("cron:{}:hand-{now}", job.id());
     let added = connection.execute(
         "INSERT OR IGNORE INTO job_runs (job_id, run_id, cause, state, started_ms)
@@ -231,15 +311,16 @@ pub(crate) fn begin_by_hand(
         ],
     )?;
     if added == 0 {
-        return Ok(None);
+        return Ok(Err(NotBegun::Running));
     }
     job.begin(now);
     write(connection, job, now)?;
-    Ok(Some(Begun {
+    Ok(Ok(Begun {
         job: job.clone(),
         run_id,
         started_ms: now,
         has_run: false,
+        limit_usd,
     }))
 }
 
@@ -256,6 +337,7 @@ pub(crate) fn left(connection: &Connection, now: i64) -> rusqlite::Result<Vec<Be
     for (run_id, job_id, started_ms, state) in rows {
         match read(connection, &job_id)? {
             Some(job) => left.push(Begun {
+                limit_usd: allowed(connection, &job, now)?.unwrap_or(Some(0.0)),
                 job,
                 run_id,
                 started_ms,
@@ -381,6 +463,12 @@ fn jobs(
         jobs.extend(Job::read(&row?));
     }
     Ok(jobs)
+}
+
+/// Removes a job; false when there is none.
+pub(crate) fn remove(connection: &Connection, id: &str) -> rusqlite::Result<bool> {
+    let removed = connection.execute("DELETE FROM jobs WHERE job_id = ?1", [id])?;
+    Ok(removed > 0)
 }
 
 pub(crate) fn write(connection: &Connection, job: &Job, now: i64) -> rusqlite::Result<()> {

@@ -23,6 +23,7 @@ use crate::units::{MIB, mebibytes, seconds};
 
 pub mod channels;
 pub mod gateway;
+pub mod heartbeat;
 pub mod hooks;
 pub mod maintenance;
 pub mod memory;
@@ -87,6 +88,22 @@ sections! {
         /// `false`: no job runs by itself. Jobs are kept, and those that somebody
         /// starts run.
         enabled: bool = true,
+        /// What receivers of webhooks know us by: sent as a bearer token.
+        #[serde(skip_serializing)]
+        webhook_token: Option<Secret>,
+        /// Which receivers there may be beside those of the public internet.
+        webhook_ssrf_policy: WebhookPolicy,
+    }
+
+    /// `cron.webhookSsrfPolicy`.
+    pub struct WebhookPolicy {
+        /// Names or addresses of hosts, word for word, that may be of this machine or
+        /// its networks.
+        allowed_hostnames: Vec<String>,
+        /// Those that there may not be.
+        blocked_hostnames: Vec<String>,
+        /// Whether all of them may be.
+        dangerously_allow_private_network: bool = false,
     }
 
     /// `agent`: what holds for the only agent; `agents.defaults` comes before it.
@@ -195,6 +212,8 @@ sections! {
         bootstrap_total_max_chars: usize = 60_000,
         /// Whether a fresh workspace is left without the files it begins with.
         skip_bootstrap: bool = false,
+        /// Looking after it now and then; not at all unless set.
+        heartbeat: Option<heartbeat::Heartbeat>,
         /// Which tools it has, beside what `tools` says.
         #[serde(skip_serializing)]
         tools: tools::Tools,

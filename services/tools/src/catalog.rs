@@ -20,7 +20,7 @@ pub struct Known {
 }
 
 /// All of them, in the order models are told about them.
-pub const KNOWN: [Known; 11] = [
+pub const KNOWN: [Known; 13] = [
     Known {
         name: "read_file",
         aliases: &["read"],
@@ -92,6 +92,20 @@ pub const KNOWN: [Known; 11] = [
         claude: &[],
     },
     Known {
+        name: "cron",
+        aliases: &["automations"],
+        group: "automation",
+        summary: "Make jobs for later and look after them",
+        claude: &[],
+    },
+    Known {
+        name: "remind",
+        aliases: &[],
+        group: "automation",
+        summary: "Have something said later",
+        claude: &[],
+    },
+    Known {
         name: "session_status",
         aliases: &["status"],
         group: "sessions",
@@ -153,10 +167,11 @@ pub fn is_known(name: &str) -> bool {
 }
 
 /// The groups, with what people call them.
-pub const GROUPS: [(&str, &str); 4] = [
+pub const GROUPS: [(&str, &str); 5] = [
     ("fs", "Files"),
     ("runtime", "Runtime"),
     ("memory", "Memory"),
+    ("automation", "Automation"),
     ("sessions", "Sessions"),
 ];
 
@@ -199,8 +214,16 @@ impl Profile {
     pub fn has(self, group: &str) -> bool {
         match self {
             Self::Minimal => group == "sessions",
-            Self::Messaging => ["sessions", "memory"].contains(&group),
-            Self::Coding => ["sessions", "memory", "fs", "runtime", "agents"].contains(&group),
+            Self::Messaging => ["sessions", "memory", "automation"].contains(&group),
+            Self::Coding => [
+                "sessions",
+                "memory",
+                "automation",
+                "fs",
+                "runtime",
+                "agents",
+            ]
+            .contains(&group),
             Self::Full => true,
         }
     }

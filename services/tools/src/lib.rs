@@ -18,6 +18,7 @@ mod patch;
 mod policy;
 mod registry;
 mod repeats;
+mod report;
 mod text;
 mod validation;
 
@@ -30,3 +31,4 @@ pub use handler::{Context, HandlerError};
 pub use policy::{Denial, Layer, Policy};
 pub use registry::{RegisterError, Registry};
 pub use repeats::Repeats;
+pub use report::Printed;

@@ -131,6 +131,27 @@ impl Approvals {
         }
     }
 
+    /// The same for a call about which somebody is asked in any case, unless it was
+    /// allowed for good; `reason` says why.
+    pub(crate) async fn ask_because(
+        &self,
+        question: Question<'_>,
+        reason: String,
+    ) -> Result<(), String> {
+        let (is_granted, grant) = {
+            let rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
+            let (_, grant) = question.judge(&rules, &self.ground);
+            (rules.granted.contains(&grant), grant)
+        };
+        if is_granted {
+            return Ok(());
+        }
+        match self.opened(&question, grant, &reason) {
+            Judged::Settled(settled) => settled,
+            Judged::Open(open) => self.wait(open).await,
+        }
+    }
+
     /// Settles what needs nobody. What does has a place, or is refused because
     /// too many wait already.
     pub(crate) fn judge(&self, question: &Question<'_>) -> Judged {
@@ -142,6 +163,11 @@ impl Approvals {
             Verdict::Run => return Judged::Settled(Ok(())),
             Verdict::Ask(reason) => reason,
         };
+        self.opened(question, grant, &reason)
+    }
+
+    /// A question with a place among those that wait, unless there is none.
+    fn opened(&self, question: &Question<'_>, grant: Grant, reason: &str) -> Judged {
         let Ok(place) = Arc::clone(&self.open).try_acquire_owned() else {
             return Judged::Settled(Err(format!(
                 "{OPEN} questions of this turn wait already; it was not run. Wait until they are \
@@ -160,7 +186,7 @@ impl Approvals {
             tool: openclaw_escape::cut(question.tool, WORDS_BYTES),
             command: openclaw_escape::cut(&grant.command, SHOWN_BYTES),
             cwd: grant.directory.clone(),
-            reason: openclaw_escape::cut(&reason, WORDS_BYTES),
+            reason: openclaw_escape::cut(reason, WORDS_BYTES),
             expires_ms: 0,
             form: if is_whole {
                 grant.form.name().to_owned()

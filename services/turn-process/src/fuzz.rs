@@ -12,8 +12,8 @@ use openclaw_handoff::spool::{self, Header, Spool};
 use openclaw_mcp_servers::Servers;
 use openclaw_model_api::bill::{Bill, Budget};
 use openclaw_proto::event::Kind;
-use openclaw_proto::memory;
 use openclaw_proto::origin::Origin;
+use openclaw_proto::{memory, schedule};
 use openclaw_tools::approval::effect::TurnPaths;
 use openclaw_tools::approval::{Ask, Rules};
 use openclaw_turn::Offer;
@@ -92,6 +92,7 @@ impl Scene {
         let _inside = self.runtime.enter();
         Tools {
             memory: memory::Client::new(PathBuf::from("/nonexistent/memory.sock")),
+            schedule: schedule::Client::new(PathBuf::from("/nonexistent/gateway.sock")),
             origin: Origin {
                 run_id: "r".to_owned(),
                 session_key: "agent:main:main".to_owned(),

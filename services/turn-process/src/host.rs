@@ -4,8 +4,10 @@
 use std::sync::Arc;
 
 use openclaw_mcp_servers::{CallError, Servers};
-use openclaw_proto::memory;
+use openclaw_proto::call::RefusalCode;
 use openclaw_proto::origin::Origin;
+use openclaw_proto::schedule::{ToolAnswer, ToolCall};
+use openclaw_proto::{memory, schedule};
 use openclaw_turn::{
     APPROVAL, ApprovalQuestion, HostAnswer, HostTool, OFFER, Offer, OfferAnswer, OfferQuestion,
 };
@@ -58,6 +60,7 @@ fn failure(error: CallError) -> HostAnswer {
 #[derive(Debug, Clone)]
 pub(crate) struct Tools {
     pub(crate) memory: memory::Client,
+    pub(crate) schedule: schedule::Client,
     pub(crate) origin: Origin,
     pub(crate) agent_id: String,
     /// The session whose turn it is,
@@ -97,13 +100,19 @@ impl Tools {
         if self.servers.has(tool) {
             return self.serve(tool, arguments).await;
         }
+        if let Some(tool @ (HostTool::Cron | HostTool::Remind)) = known(tool) {
+            // It takes as long as somebody needs.
+            return self.jobs(tool, &arguments).await;
+        }
         let call = async {
             match known(tool) {
                 Some(HostTool::MemorySearch) => self.search(arguments).await,
                 Some(HostTool::MemoryGet) => self.get(arguments).await,
                 Some(HostTool::MemoryWrite) => self.write(arguments).await,
                 Some(HostTool::SessionStatus) => HostAnswer::done(self.status.clone()),
-                None => HostAnswer::failed("not_found", format!("there is no host tool {tool:?}")),
+                Some(HostTool::Cron | HostTool::Remind) | None => {
+                    HostAnswer::failed("not_found", format!("there is no host tool {tool:?}"))
+                }
             }
         };
         tokio::time::timeout(DEADLINE, call)
@@ -139,6 +148,45 @@ impl Tools {
         match self.servers.call(tool, arguments).await {
             Ok(output) => HostAnswer::done(output.text).with_images(output.images),
             Err(error) => failure(error),
+        }
+    }
+
+    /// What an agent wants with its jobs, which the gateway keeps. It says whether
+    /// somebody is to be asked first.
+    async fn jobs(&self, tool: HostTool, arguments: &Value) -> HostAnswer {
+        let mut is_approved = false;
+        loop {
+            let call = ToolCall {
+                agent_id: &self.agent_id,
+                session_key: &self.origin.session_key,
+                tool: tool.name(),
+                arguments,
+                is_approved,
+            };
+            let answer = tokio::time::timeout(DEADLINE, self.schedule.call_tool(call)).await;
+            let reason = match answer {
+                Ok(Ok(ToolAnswer::Done(output))) => return HostAnswer::done(output),
+                Ok(Ok(ToolAnswer::Ask(reason))) if !is_approved => reason,
+                Ok(Ok(ToolAnswer::Ask(reason))) => return HostAnswer::failed("denied", reason),
+                Ok(Err(error)) if error.is_refused(RefusalCode::InvalidArgument) => {
+                    return HostAnswer::failed("validation", error.to_string());
+                }
+                Ok(Err(error)) => return HostAnswer::failed("unavailable", error.to_string()),
+                Err(_) => {
+                    let message = format!("the gateway did not answer within {DEADLINE:?}");
+                    return HostAnswer::failed("timeout", message);
+                }
+            };
+            let question = Question {
+                call_id: "",
+                tool: tool.name(),
+                arguments,
+                only_reads: false,
+            };
+            if let Err(why) = self.approvals.ask_because(question, reason).await {
+                return HostAnswer::failed("denied", why);
+            }
+            is_approved = true;
         }
     }
 

@@ -19,8 +19,8 @@ use openclaw_handoff::{child, failed, own_limits};
 use openclaw_mcp_servers::{Notes, Servers};
 use openclaw_model_api::bill::Bill;
 use openclaw_proto::event::{Code, Failed, Kind};
-use openclaw_proto::memory;
 use openclaw_proto::origin::Origin;
+use openclaw_proto::{memory, schedule};
 use openclaw_proxy::{Bound, ModelAccess, Serving};
 use openclaw_sandbox::{Launcher, Level};
 use openclaw_settings::LogLevel;
@@ -418,6 +418,7 @@ impl Turn {
     ) -> host::Tools {
         host::Tools {
             memory: memory::Client::new(order.memory.clone()),
+            schedule: schedule::Client::new(order.gateway.clone()),
             origin: Origin {
                 run_id: self.spec.run_id.clone(),
                 session_key: order.session_key.clone(),

@@ -21,16 +21,22 @@ pub enum HostTool {
     MemoryGet,
     /// Appends to the day's note.
     MemoryWrite,
+    /// Makes and looks after jobs of the schedule.
+    Cron,
+    /// Has something said later.
+    Remind,
     /// Says which backend, agent and session this is.
     SessionStatus,
 }
 
 impl HostTool {
     /// All of them.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 6] = [
         Self::MemorySearch,
         Self::MemoryGet,
         Self::MemoryWrite,
+        Self::Cron,
+        Self::Remind,
         Self::SessionStatus,
     ];
 
@@ -41,6 +47,8 @@ impl HostTool {
             Self::MemorySearch => "memory_search",
             Self::MemoryGet => "memory_get",
             Self::MemoryWrite => "memory_write",
+            Self::Cron => "cron",
+            Self::Remind => "remind",
             Self::SessionStatus => "session_status",
         }
     }
@@ -58,6 +66,8 @@ impl HostTool {
             Self::MemorySearch => memory_search(),
             Self::MemoryGet => memory_get(),
             Self::MemoryWrite => memory_write(),
+            Self::Cron => cron(),
+            Self::Remind => remind(),
             Self::SessionStatus => session_status(),
         }
     }
@@ -65,7 +75,10 @@ impl HostTool {
     /// Whether it changes nothing.
     #[must_use]
     pub fn only_reads(self) -> bool {
-        self != Self::MemoryWrite
+        matches!(
+            self,
+            Self::MemorySearch | Self::MemoryGet | Self::SessionStatus
+        )
     }
 }
 
@@ -122,6 +135,62 @@ fn memory_write() -> ToolDefinition {
             "type": "object",
             "properties": {"text": {"type": "string", "minLength": 1}},
             "required": ["text"],
+            "additionalProperties": false
+        }),
+    )
+}
+
+fn cron() -> ToolDefinition {
+    let text = json!({"type": "string"});
+    ToolDefinition::new(
+        HostTool::Cron.name(),
+        "Jobs that you do later or again and again, without anybody asking then. Never sleep or \
+         poll instead. Actions: status, list, get jobId, add job, update jobId job (only what \
+         changes; null clears), remove jobId, run jobId, runs jobId (history), wake text \
+         mode (now or next-heartbeat). add needs schedule and payload. schedule: \
+         {kind:\"at\",at:\"ISO 8601\"} once, {kind:\"every\",everyMs}, or \
+         {kind:\"cron\",expr,tz:\"IANA\"} in wall time. payload: {kind:\"agentTurn\",message} or \
+         {kind:\"systemEvent\",text}. sessionTarget: current (default), isolated, main. You see \
+         your own jobs alone; the user may have to allow a new one.",
+        json!({
+            "type": "object",
+            "properties": {
+                "action": {"type": "string", "enum": [
+                    "status", "list", "get", "add", "update", "remove", "run", "runs",
+                    "next_check", "wake"
+                ]},
+                "job": {"type": "object"},
+                "jobId": text, "id": text,
+                "includeDisabled": {"type": "boolean"},
+                "limit": {"type": "integer", "minimum": 1, "maximum": 200},
+                "offset": {"type": "integer", "minimum": 0},
+                "text": text,
+                "mode": {"type": "string", "enum": ["now", "next-heartbeat"]},
+                "runMode": {"type": "string", "enum": ["due", "force"]},
+                "agentId": text, "sessionKey": text,
+                "patch": {"type": "object"}
+            },
+            "required": ["action"],
+            "additionalProperties": false
+        }),
+    )
+}
+
+fn remind() -> ToolDefinition {
+    ToolDefinition::new(
+        HostTool::Remind.name(),
+        "Have a text said to the user later, as it is, without you: a reminder. when: ISO 8601, or \
+         words (tomorrow 9:00, monday 18:30, in 20 minutes). Without who it is said in this \
+         conversation; else to who, such as telegram:123, which the user may have to allow.",
+        json!({
+            "type": "object",
+            "properties": {
+                "text": {"type": "string", "minLength": 1},
+                "when": {"type": "string", "minLength": 1},
+                "who": {"type": "string"},
+                "tz": {"type": "string", "description": "IANA; the machine's unless given"}
+            },
+            "required": ["text", "when"],
             "additionalProperties": false
         }),
     )

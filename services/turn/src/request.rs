@@ -100,6 +100,8 @@ pub enum Mode {
     Native,
     /// Memory and tools, without a model.
     Offline,
+    /// The tool that runs commands, called once: the text is its arguments.
+    Command,
 }
 
 /// The protocol that a model speaks.

@@ -145,8 +145,10 @@ impl TurnStart<'_> {
     /// The tools of the turn. What answers without a model is no model that a
     /// policy could be about.
     pub(super) fn offer(&self, is_offline: bool) -> Offer {
-        if self.turn.purpose == Purpose::Summary {
-            return tools::offer_for_summary();
+        match self.turn.purpose {
+            Purpose::Summary => return tools::offer_for_summary(),
+            Purpose::Command => return tools::offer_for_command(self.level),
+            Purpose::Message => {}
         }
         let rules = self.rules();
         let policy = if is_offline {
@@ -178,7 +180,7 @@ impl TurnStart<'_> {
 
     /// Whether the turn has servers of tools.
     pub(super) fn has_servers(&self) -> bool {
-        self.turn.purpose != Purpose::Summary
+        self.turn.purpose == Purpose::Message
             && self.level != Level::Text
             && !self.settings.mcp_servers.is_empty()
     }
@@ -234,6 +236,7 @@ impl TurnStart<'_> {
             deadline_ms: milliseconds(self.agent.timeout),
             silence_ms: milliseconds(self.agent.no_output),
             memory: self.settings.paths.memory_socket(),
+            gateway: self.settings.paths.gateway_socket(),
             status: status(choice.backend, (provider, model), turn),
             budget: self.budget(),
             searches: Allowance::of(self.settings, self.agent),

@@ -358,7 +358,17 @@ fn homes() -> Vec<String> {
 /// What the unit sees, and what it may write.
 fn namespaces(request: &Request<'_>) -> Properties<'static> {
     let paths = &request.settings.paths;
-    let memory = paths.memory_socket().display().to_string();
+    // What host tools ask: the daemon that remembers, and the one that has the jobs.
+    let sockets = [paths.memory_socket(), paths.gateway_socket()];
+    let sockets = sockets.map(|socket| {
+        let path = socket.display().to_string();
+        Bind {
+            source: path.clone(),
+            destination: path,
+            optional: true,
+            options: 0,
+        }
+    });
     // One that is not there (any more) keeps no turn from its start.
     let granted = std::iter::once(paths.turns()).chain(request.writable.iter().cloned());
     let writable: Vec<String> = granted.map(|path| format!("-{}", path.display())).collect();
@@ -370,15 +380,6 @@ fn namespaces(request: &Request<'_>) -> Properties<'static> {
         ("ReadWritePaths", writable.into()),
         ("TemporaryFileSystem", empty(&paths.runtime).into()),
         // A socket that is mounted read-only is no less open, and dearer.
-        (
-            "BindPaths",
-            vec![Bind {
-                source: memory.clone(),
-                destination: memory,
-                optional: true,
-                options: 0,
-            }]
-            .into(),
-        ),
+        ("BindPaths", Vec::from(sockets).into()),
     ]
 }

@@ -7,7 +7,7 @@ use openclaw_proto::call::refused as refusal;
 use openclaw_proto::schedule::Job;
 use openclaw_proto::wire::gateway as wire;
 use openclaw_proto::wire::gateway::schedule_server;
-use openclaw_schedule::{Refused, Schedule, job};
+use openclaw_schedule::{Answer, Call, Maker, Refused, Schedule, job};
 use serde_json::{Map, Value};
 use tonic::{Code, Request, Response, Status};
 
@@ -67,7 +67,7 @@ impl schedule_server::Schedule for ScheduleService {
     ) -> Result<Response<wire::RemoveJobResponse>, Status> {
         let id = request.into_inner().id;
         let removed = self.schedule().remove(&id).await;
-        if removed.map_err(|fault| refused(fault.into()))? {
+        if removed.map_err(refused)? {
             Ok(Response::new(wire::RemoveJobResponse {}))
         } else {
             Err(refused(Refused::Unknown(id)))
@@ -94,6 +94,45 @@ impl schedule_server::Schedule for ScheduleService {
         let runs = history.map_err(|fault| refused(fault.into()))?;
         Ok(Response::new(wire::ListJobRunsResponse {
             runs: runs.into_iter().map(Into::into).collect(),
+        }))
+    }
+
+    async fn remove_made_jobs(
+        &self,
+        request: Request<wire::RemoveMadeJobsRequest>,
+    ) -> Result<Response<wire::RemoveMadeJobsResponse>, Status> {
+        let agent = Some(request.into_inner().agent_id).filter(|agent| !agent.is_empty());
+        let removed = self.schedule().remove_made(agent).await;
+        let removed = removed.map_err(|fault| refused(fault.into()))?;
+        Ok(Response::new(wire::RemoveMadeJobsResponse {
+            removed: u32::try_from(removed).unwrap_or(u32::MAX),
+        }))
+    }
+
+    async fn call_tool(
+        &self,
+        request: Request<wire::CallToolRequest>,
+    ) -> Result<Response<wire::CallToolResponse>, Status> {
+        let request = request.into_inner();
+        let call = Call {
+            caller: Maker {
+                agent_id: request.agent_id,
+                session_key: request.session_key,
+            },
+            tool: request.tool,
+            arguments: Value::Object(fields(&request.arguments)?),
+            is_approved: request.is_approved,
+        };
+        let answer = self.schedule().call(call).await.map_err(refused)?;
+        Ok(Response::new(match answer {
+            Answer::Done(output) => wire::CallToolResponse {
+                output: output.to_string(),
+                question: String::new(),
+            },
+            Answer::Ask(question) => wire::CallToolResponse {
+                output: String::new(),
+                question,
+            },
         }))
     }
 
@@ -157,7 +196,14 @@ fn refused(refused: Refused) -> Status {
             "`openclawctl cron remove` makes room",
         ),
         Refused::Changed => Status::aborted(message),
-        Refused::Invalid(_) => Status::invalid_argument(message),
+        Refused::OverBudget => refusal(
+            Code::FailedPrecondition,
+            message,
+            "`openclawctl cron edit NAME --budget-per-day` raises it",
+        ),
+        Refused::Invalid(_) | Refused::Agent(_) | Refused::Heartbeat => {
+            Status::invalid_argument(message)
+        }
         Refused::Fault(_) => Status::internal(message),
     }
 }

@@ -243,6 +243,13 @@ impl runner::agent_runner_server::AgentRunner for RunnerPlay {
         }))
     }
 
+    async fn post_webhook(
+        &self,
+        _: Request<runner::PostWebhookRequest>,
+    ) -> Result<Response<runner::PostWebhookResponse>, Status> {
+        Ok(Response::new(runner::PostWebhookResponse {}))
+    }
+
     async fn arm_timer(
         &self,
         _: Request<runner::ArmTimerRequest>,

@@ -60,6 +60,7 @@ const RUNNER: &[Layer] = &[
             "handoff",
             "mcp-servers",
             "model-api",
+            "proxy",
             "turn-process",
         ],
     ),

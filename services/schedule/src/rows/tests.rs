@@ -164,7 +164,10 @@ async fn begin_by_hand_waits_for_the_run_under_way() {
     let mut job = job("j", json!({}));
     write(&connection, &job, NOW).unwrap();
     let begun = begin_by_hand(&connection, &mut job, NOW).unwrap().unwrap();
-    assert_eq!(begin_by_hand(&connection, &mut job, NOW + 1).unwrap(), None);
+    assert_eq!(
+        begin_by_hand(&connection, &mut job, NOW + 1).unwrap(),
+        Err(NotBegun::Running)
+    );
     assert!(look(&connection, NOW + HOUR).unwrap().begun.is_empty());
     close(&connection, &begun, NOW + HOUR);
     let after = look(&connection, NOW + HOUR).unwrap();
@@ -242,4 +245,43 @@ async fn look_over_a_month_of_jumps_misses_and_doubles_nothing() {
             }
         }
     }
+}
+
+#[tokio::test]
+async fn look_begins_nothing_over_the_budget_of_the_day() {
+    let (_folder, connection) = ledger().await;
+    let budget = json!({"budget": {"perRunUsd": 0.5, "perDayUsd": 0.75}});
+    write(&connection, &job("j", budget), NOW).unwrap();
+    let mut begun = Vec::new();
+    for hour in 1..=3 {
+        let now = NOW + hour * HOUR;
+        for run in look(&connection, now).unwrap().begun {
+            begun.push(run.limit_usd);
+            let run_id = format!("r{hour}");
+            connection
+                .execute(
+                    "INSERT INTO runs (run_id, idempotency_key, session_key, agent_id, session_id,
+                        channel, state, user_entry_id, created_ms)
+                     VALUES (?1, ?2, 's', 'main', 'i', 'cron', 'done', 'e', ?3)",
+                    params![run_id, run.run_id, now],
+                )
+                .unwrap();
+            connection
+                .execute(
+                    "INSERT INTO turns VALUES (?1, '', 0, 0, 0, 0, 0, 0.4)",
+                    [run_id],
+                )
+                .unwrap();
+            close(&connection, &run, now);
+        }
+    }
+    assert_eq!(begun.len(), 2, "{begun:?}");
+    assert_eq!(begun[0], Some(0.5));
+    assert!(
+        begun[1].is_some_and(|left| (left - 0.35).abs() < 1e-9),
+        "{begun:?}"
+    );
+    assert_eq!(rows(&connection)[2].2, "skipped");
+    let (spent, asked) = spent_since(&connection, "j", day_begin(NOW)).unwrap();
+    assert!((spent - 0.8).abs() < 1e-9 && asked == 2);
 }

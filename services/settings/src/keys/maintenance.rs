@@ -147,7 +147,7 @@ fn text_of(value: &Value) -> Option<String> {
 }
 
 /// One number with a unit or without, or several with one each.
-fn milliseconds(text: &str) -> Option<u64> {
+pub(super) fn milliseconds(text: &str) -> Option<u64> {
     const DAY: f64 = 86_400_000.0;
     if let Some(days) = decimal(text) {
         return whole(days * DAY);

@@ -49,6 +49,8 @@ pub struct RunnerSettings {
     /// Who makes vectors of texts, or why that cannot be: memory goes on
     /// without. `None`: this machine does.
     pub embedding: Option<Result<Provider, String>>,
+    /// What receivers of webhooks know us by.
+    pub webhook_token: Option<Secret>,
     /// The environment with the file's `env.vars` behind it.
     pub environment: Environment,
 }
@@ -134,6 +136,7 @@ impl Settings {
             mcp_servers,
             mcp_problems,
             embedding,
+            webhook_token: fragment.cron.webhook_token.clone(),
             environment,
         })
     }

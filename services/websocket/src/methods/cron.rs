@@ -23,7 +23,11 @@ fn refused(method: &str, refused: Refused) -> Failure {
         Refused::Invalid(invalid) => Failure::params(method, &invalid.to_string()),
         Refused::Fault(fault) => unrecorded(fault),
         Refused::Unknown(id) => unknown(&id),
-        Refused::Changed | Refused::Running => Failure::invalid(refused.to_string()),
+        Refused::Changed
+        | Refused::Running
+        | Refused::OverBudget
+        | Refused::Heartbeat
+        | Refused::Agent(_) => Failure::invalid(refused.to_string()),
         Refused::TooMany => Failure::unavailable(refused.to_string()),
     }
 }
@@ -193,13 +197,8 @@ pub(super) async fn update(mut call: Call) -> Result<Answer, Failure> {
 /// `cron.remove`
 pub(super) async fn remove(mut call: Call) -> Result<Answer, Failure> {
     let id = call.params::<Named>()?.id(call.method)?;
-    if !call
-        .context
-        .schedule
-        .remove(&id)
-        .await
-        .map_err(unrecorded)?
-    {
+    let removed = call.context.schedule.remove(&id).await;
+    if !removed.map_err(|error| refused(call.method, error))? {
         return Err(unknown(&id));
     }
     Ok(json!({ "ok": true, "removed": true }).into())

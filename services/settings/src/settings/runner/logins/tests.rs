@@ -32,6 +32,7 @@ fn settings(profiles: &[(&str, &[Profile])]) -> RunnerSettings {
         mcp_servers: BTreeMap::new(),
         mcp_problems: Vec::new(),
         embedding: None,
+        webhook_token: None,
         environment: Environment::default(),
     }
 }

@@ -1,0 +1,194 @@
+//! Commands in the sandbox of an agent, for which no model is asked. A command is a
+//! turn of the agent-runner's under an id that follows from its run's, so that a
+//! gateway that is started again finds it and begins none twice.
+
+use std::pin::pin;
+use std::time::Duration;
+
+use crate::Needs;
+use openclaw_jobs::{Command, fingerprint};
+use openclaw_proto::call::{CallError, Patience, RefusalCode, within};
+use openclaw_proto::event::Kind;
+use openclaw_proto::runner::{Purpose, Turn};
+use openclaw_runs::is_of_this_boot;
+use openclaw_runs::kept::{self, ABSENCE};
+use openclaw_sessions::SessionKey;
+use openclaw_tools::Printed;
+use serde_json::json;
+use tokio::time::sleep;
+use tokio_stream::StreamExt as _;
+
+/// How long the runner may take to acknowledge a command; it may have to be
+/// started first.
+const START_DEADLINE: Duration = Duration::from_secs(30);
+
+/// Between attempts, while as many turns run as may.
+const PAUSE: Duration = Duration::from_secs(2);
+
+/// Starts of one command: a runner that dies right after it took it has begun
+/// nothing.
+const STARTS: usize = 20;
+
+/// What a turn has beside its command, in seconds.
+const SLACK: u64 = 30;
+
+/// A command of a run.
+pub(crate) struct Script<'a> {
+    /// The run of the job, and what it is of that.
+    pub(crate) name: String,
+    pub(crate) key: &'a SessionKey,
+    pub(crate) command: &'a Command,
+    /// When the run was begun, if a gateway before this one did that.
+    pub(crate) resumed_ms: Option<i64>,
+}
+
+impl Script<'_> {
+    /// Runs it to its end; the error says why there is none.
+    pub(crate) async fn run(&self, needs: &Needs) -> Result<Printed, String> {
+        let id = turn_id(&self.name);
+        let outcome = self.outcome(needs, &id).await;
+        kept::close(&needs.runner, &id).await;
+        outcome
+    }
+
+    async fn outcome(&self, needs: &Needs, id: &str) -> Result<Printed, String> {
+        if let Some(began_ms) = self.resumed_ms {
+            match follow(needs, id).await {
+                Err(error) if error.is_refused(RefusalCode::NotFound) => {}
+                followed => return followed.unwrap_or_else(|error| Err(error.to_string())),
+            }
+            if !is_of_this_boot(began_ms) {
+                return Err("the machine stopped while the command ran".to_owned());
+            }
+        }
+        for _ in 0..STARTS {
+            self.start(needs, id)
+                .await
+                .map_err(|error| error.to_string())?;
+            match follow(needs, id).await {
+                // The runner died before it had begun.
+                Err(error) if error.is_refused(RefusalCode::NotFound) => {}
+                followed => return followed.unwrap_or_else(|error| Err(error.to_string())),
+            }
+        }
+        Err("the agent-runner dies of it".to_owned())
+    }
+
+    async fn start(&self, needs: &Needs, id: &str) -> Result<(), CallError> {
+        let mut patience = Patience::of(ABSENCE).with_absent();
+        loop {
+            let starting = needs.runner.start_turn(self.turn(id));
+            match within(START_DEADLINE, starting).await {
+                Ok(_) => return Ok(()),
+                // The answer to the first attempt was lost.
+                Err(error) if error.is_refused(RefusalCode::AlreadyExists) => return Ok(()),
+                Err(error) if error.is_refused(RefusalCode::ResourceExhausted) => {
+                    sleep(PAUSE).await;
+                }
+                Err(error) => patience.wait(error).await?,
+            }
+        }
+    }
+
+    fn turn(&self, id: &str) -> Turn {
+        let seconds = self.command.seconds() + SLACK;
+        let silent = self.command.silent_seconds().unwrap_or(seconds);
+        Turn {
+            run_id: id.to_owned(),
+            session_key: self.key.to_string(),
+            session_id: id.to_owned(),
+            agent_id: self.key.agent().to_string(),
+            channel: "cron".to_owned(),
+            text: self.command.arguments().to_string(),
+            bootstrap: Vec::new(),
+            passages: Vec::new(),
+            history: Vec::new(),
+            backend_sessions: Vec::new(),
+            received_ms: 0,
+            notes: Vec::new(),
+            granted_commands: Vec::new(),
+            model: None,
+            thinking_level: None,
+            limits: json!({"timeoutSeconds": seconds, "noOutputSeconds": silent}).to_string(),
+            auth_profile: None,
+            purpose: Purpose::Command,
+        }
+    }
+}
+
+/// The turn's events to the last, however often they break off.
+async fn follow(needs: &Needs, id: &str) -> Result<Result<Printed, String>, CallError> {
+    let mut patience = Patience::of(ABSENCE).with_absent();
+    loop {
+        match attach(needs, id).await {
+            Ok(outcome) => return Ok(outcome),
+            Err(error) => patience.wait(error).await?,
+        }
+    }
+}
+
+async fn attach(needs: &Needs, id: &str) -> Result<Result<Printed, String>, CallError> {
+    let mut events = pin!(needs.runner.attach(id, 1).await?);
+    let mut outcome = Err("the command said nothing of how it ended".to_owned());
+    while let Some(event) = events.next().await {
+        match event?.kind {
+            Kind::ToolResult(result) => {
+                outcome = Printed::read(&result.output).ok_or_else(|| {
+                    let why = result.error.map(|error| error.message);
+                    why.unwrap_or(result.output)
+                });
+            }
+            Kind::Done(_) => return Ok(outcome),
+            Kind::Failed(failed) => return Ok(Err(failed.message)),
+            Kind::Aborted { reason, .. } => return Ok(Err(format!("aborted: {reason}"))),
+            _ => {}
+        }
+    }
+    Err(CallError::cut_off())
+}
+
+/// The id of the turn: a UUID as those of messages are.
+fn turn_id(name: &str) -> String {
+    let bytes = fingerprint(name);
+    uuid::Builder::from_random_bytes(bytes)
+        .into_uuid()
+        .to_string()
+}
+
+/// What people are told of what a command printed, at most `limit` bytes of it.
+pub(crate) fn told(printed: &Printed, limit: Option<usize>) -> String {
+    let text = printed.text();
+    let limit = limit.unwrap_or(usize::MAX);
+    let end = (0..=limit.min(text.len()))
+        .rev()
+        .find(|at| text.is_char_boundary(*at));
+    text[..end.unwrap_or(0)].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn turn_id_follows_from_the_run() {
+        let one = turn_id("cron:j:1 command");
+        assert_eq!(one, turn_id("cron:j:1 command"));
+        assert_ne!(one, turn_id("cron:j:2 command"));
+        // Its version is not that of summaries, which a gateway throws away.
+        assert_eq!(Uuid::parse_str(&one).unwrap().get_version_num(), 4);
+    }
+
+    #[test]
+    fn told_is_cut_between_characters() {
+        let printed = Printed {
+            end: "0".to_owned(),
+            stdout: "grün".to_owned(),
+            stderr: String::new(),
+        };
+        assert_eq!(told(&printed, None), "grün");
+        assert_eq!(told(&printed, Some(3)), "gr");
+        assert_eq!(told(&printed, Some(4)), "grü");
+    }
+}

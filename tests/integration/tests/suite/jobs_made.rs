@@ -1,0 +1,361 @@
+//! What jobs do beside asking an agent, and the jobs that agents make.
+
+use integration_tests::{Setup, Suite, asked, processes, until};
+use nix::sys::signal::Signal;
+use scripted_model::{Scenario, Server};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
+
+async fn jobs(suite: &Suite) -> Vec<Value> {
+    let said = suite.ctl(&["cron", "list", "--json"]).await.document();
+    said.as_array().cloned().unwrap()
+}
+
+/// The newest run, when it is over.
+async fn last_run(suite: &Suite, before: usize) -> Value {
+    loop {
+        let said = suite.ctl(&["cron", "history", "--json"]).await.document();
+        let runs = said.as_array().cloned().unwrap();
+        if runs.len() > before && !runs[0]["endedMs"].is_null() {
+            return runs[0].clone();
+        }
+    }
+}
+
+#[tokio::test]
+async fn command_runs_in_the_sandbox_without_a_model() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model).start().await;
+    suite.note("plants.txt", "basil\nmint\n");
+    for (command, state, words) in [
+        ("wc -l < plants.txt", "delivered", "2"),
+        ("echo no; exit 3", "failed", "exit code 3: no"),
+        ("cat /etc/shadow", "failed", "exit code 1"),
+    ] {
+        let before = suite.ctl(&["cron", "history", "--json"]).await.document();
+        let before = before.as_array().unwrap().len();
+        suite
+            .ctl(&[
+                "cron",
+                "add",
+                "--command",
+                command,
+                "--every",
+                "1h",
+                "--name",
+                "c",
+                "--announce",
+            ])
+            .await
+            .ok();
+        suite.ctl(&["cron", "run", "c"]).await.ok();
+        let run = last_run(&suite, before).await;
+        assert_eq!(run["state"], state, "{run}");
+        let told = format!("{}{}", run["summary"], run["reason"]);
+        assert!(told.contains(words), "{run}");
+        suite.ctl(&["cron", "remove", "c"]).await.ok();
+    }
+    assert_eq!(model.requests().len(), 0);
+}
+
+#[tokio::test]
+async fn command_that_outlives_its_gateway_runs_once() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model).start().await;
+    suite
+        .ctl(&[
+            "cron",
+            "add",
+            "--command",
+            "echo x >> ran; sleep 2; cat ran",
+            "--every",
+            "1h",
+            "--name",
+            "c",
+        ])
+        .await
+        .ok();
+    suite.ctl(&["cron", "run", "c"]).await.ok();
+    until("the command", || suite.written("ran").is_some()).await;
+    processes::send(suite.daemon("openclaw-gateway"), Signal::SIGKILL);
+    let run = last_run(&suite, 0).await;
+    assert_eq!(run["state"], "ran", "{run}");
+    assert_eq!(run["summary"], "x", "{run}");
+}
+
+#[tokio::test]
+async fn reminder_says_its_text_without_a_model() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model).start().await;
+    let soon = jiff::Timestamp::now() + jiff::SignedDuration::from_millis(700);
+    suite
+        .ctl(&[
+            "cron",
+            "add",
+            "call Ada",
+            "--remind",
+            "--at",
+            &soon.to_string(),
+        ])
+        .await
+        .ok();
+    let run = last_run(&suite, 0).await;
+    assert_eq!(run["state"], "delivered", "{run}");
+    let late = run["startedMs"].as_i64().unwrap() - run["plannedMs"].as_i64().unwrap();
+    assert!((0..1000).contains(&late), "{run}");
+    assert_eq!(model.requests().len(), 0);
+    assert!(
+        suite
+            .messages()
+            .iter()
+            .any(|it| it.to_string().contains("call Ada"))
+    );
+}
+
+/// A request: its head and its body.
+type Heard = (String, Value);
+
+/// A receiver of webhooks, which refuses the first request.
+async fn receiver() -> (String, mpsc::UnboundedReceiver<Heard>) {
+    let (told, heard) = mpsc::unbounded_channel();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/hook", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        let mut is_first = true;
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let request = read(&mut stream).await;
+            let answer = if is_first { "503 Busy" } else { "204 Taken" };
+            let answer =
+                format!("HTTP/1.1 {answer}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+            stream.write_all(answer.as_bytes()).await.unwrap();
+            if !std::mem::replace(&mut is_first, false) {
+                told.send(request).unwrap();
+            }
+        }
+    });
+    (url, heard)
+}
+
+async fn read(stream: &mut TcpStream) -> Heard {
+    let mut bytes = Vec::new();
+    loop {
+        assert!(
+            stream.read_buf(&mut bytes).await.unwrap() > 0,
+            "it was cut off"
+        );
+        let text = String::from_utf8_lossy(&bytes);
+        if let Some((head, body)) = text.split_once("\r\n\r\n")
+            && let Ok(body) = serde_json::from_str(body)
+        {
+            return (head.to_lowercase(), body);
+        }
+    }
+}
+
+#[tokio::test]
+async fn webhook_is_told_once_where_it_may_be() {
+    let model = Server::start().await.unwrap();
+    let (url, mut heard) = receiver().await;
+    let suite = Setup::anthropic(&model)
+        .set("cron.webhookToken", "whisper")
+        .start()
+        .await;
+    suite
+        .ctl(&[
+            "cron",
+            "add",
+            "--command",
+            "echo hi",
+            "--every",
+            "1h",
+            "--name",
+            "w",
+            "--webhook",
+            &url,
+        ])
+        .await
+        .ok();
+    suite.ctl(&["cron", "run", "w"]).await.ok();
+    let refused = last_run(&suite, 0).await;
+    let reason = refused["reason"].as_str().unwrap();
+    assert_eq!(refused["state"], "ran", "{refused}");
+    assert!(reason.contains("allowedHostnames"), "{reason}");
+    heard.try_recv().unwrap_err();
+
+    let allowed = "[\"127.0.0.1\"]";
+    suite
+        .ctl(&[
+            "config",
+            "set",
+            "cron.webhookSsrfPolicy.allowedHostnames",
+            allowed,
+        ])
+        .await
+        .ok();
+    suite.ctl(&["cron", "run", "w"]).await.ok();
+    let taken = last_run(&suite, 1).await;
+    assert_eq!(taken["state"], "delivered", "{taken}");
+    let (head, body) = heard.recv().await.unwrap();
+    assert_eq!(body["summary"], "hi", "{body}");
+    assert_eq!(body["status"], "ok", "{body}");
+    assert!(head.contains("authorization: bearer whisper"), "{head}");
+    assert!(head.contains("idempotency-key: cron:"), "{head}");
+    heard.try_recv().unwrap_err();
+}
+
+#[tokio::test]
+async fn failures_are_told_after_so_many() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model).start().await;
+    suite
+        .ctl(&[
+            "cron",
+            "add",
+            "--command",
+            "exit 1",
+            "--every",
+            "1h",
+            "--name",
+            "f",
+            "--alert-after",
+            "3",
+        ])
+        .await
+        .ok();
+    suite.say("hello").await;
+    for before in 0..3 {
+        let told = suite.messages();
+        assert!(!format!("{told:?}").contains("failed"), "{told:?}");
+        suite.ctl(&["cron", "run", "f"]).await.ok();
+        last_run(&suite, before).await;
+    }
+    while !format!("{:?}", suite.messages()).contains("failed 3 times in a row") {}
+}
+
+#[tokio::test]
+async fn agent_makes_jobs_that_are_its_own_and_go_at_once() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model)
+        .set("tools.exec.ask", "off")
+        .start()
+        .await;
+    let job = json!({"action": "add", "job": {
+        "schedule": {"kind": "every", "everyMs": 3_600_000},
+        "payload": {"kind": "agentTurn", "message": "look at the mail"},
+    }});
+    model.push(Scenario::tool("cron", job).then(Scenario::text("Done.")));
+    let run = suite.ask("look at my mail each hour").await;
+    assert_eq!(run["toolCalls"][0]["success"], true, "{run}");
+    let remind = json!({"text": "call Ada", "when": "in 2 hours"});
+    model.push(Scenario::tool("remind", remind).then(Scenario::text("I will.")));
+    suite.ask("remind me to call Ada in two hours").await;
+    suite
+        .ctl(&["cron", "add", "mine", "--every", "1h"])
+        .await
+        .ok();
+    let made = jobs(&suite).await;
+    assert_eq!(made.len(), 3, "{made:?}");
+    let of_agent = made.iter().filter(|job| job["madeBy"]["agentId"] == "main");
+    assert_eq!(of_agent.count(), 2, "{made:?}");
+    let listed = suite.ctl(&["cron", "list"]).await.ok();
+    assert!(
+        listed.contains("agent main") && listed.contains("you"),
+        "{listed}"
+    );
+
+    // It sees its own, and not the user's.
+    let mine = made.iter().find(|job| job["name"] == "mine").unwrap();
+    let remove = json!({"action": "remove", "jobId": mine["id"]});
+    model.push(Scenario::tool("cron", remove).then(Scenario::text("No.")));
+    let run = suite.ask("remove all jobs").await;
+    assert_eq!(run["toolCalls"][0]["success"], false, "{run}");
+    let command = json!({"action": "add", "job": {
+        "schedule": {"kind": "every", "everyMs": 3_600_000},
+        "payload": {"kind": "command", "argv": ["true"]},
+    }});
+    model.push(Scenario::tool("cron", command).then(Scenario::text("No.")));
+    let run = suite.ask("run a command").await;
+    assert_eq!(run["toolCalls"][0]["success"], false, "{run}");
+
+    let removed = suite.ctl(&["cron", "remove", "--agent-made"]).await.ok();
+    assert_eq!(removed, "removed 2 jobs that agents made\n");
+    assert_eq!(jobs(&suite).await.len(), 1);
+}
+
+#[tokio::test]
+async fn agent_is_not_let_act_later_unless_somebody_allows_it() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model).start().await;
+    let job = json!({"action": "add", "job": {
+        "schedule": {"kind": "every", "everyMs": 3_600_000},
+        "payload": {"kind": "agentTurn", "message": "look at the mail"},
+    }});
+    for (decision, count) in [("deny", 0), ("allow", 1)] {
+        model.push(Scenario::tool("cron", job.clone()).then(Scenario::text("Well.")));
+        let mut talk = suite.begin(&["message", "--json", "look at my mail each hour"]);
+        talk.hear("\"approval_requested\"").await;
+        let waiting = suite.ctl(&["approvals", "list", "--json"]).await.document();
+        let waiting = &waiting["waiting"][0];
+        assert!(
+            waiting["reason"].as_str().unwrap().contains("later"),
+            "{waiting}"
+        );
+        let id = waiting["id"].as_str().unwrap();
+        suite.ctl(&["approvals", decision, id]).await.ok();
+        talk.end().await;
+        assert_eq!(jobs(&suite).await.len(), count);
+    }
+    // A reminder to the user does nothing by itself.
+    let remind = json!({"text": "call Ada", "when": "tomorrow 9:00"});
+    model.push(Scenario::tool("remind", remind).then(Scenario::text("I will.")));
+    let run = suite.ask("remind me").await;
+    assert_eq!(run["toolCalls"][0]["success"], true, "{run}");
+    assert_eq!(jobs(&suite).await.len(), 2);
+}
+
+#[tokio::test]
+async fn thousand_jobs_cost_nothing_while_none_is_due() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model).start().await;
+    let gateway = suite.daemon("openclaw-gateway");
+    suite.ctl(&["cron", "list"]).await.ok();
+    let memory = || processes::memory(gateway, "Private_Dirty").unwrap();
+    let ticks = || {
+        let stat = std::fs::read_to_string(format!("/proc/{gateway}/stat")).unwrap();
+        let fields: Vec<&str> = stat
+            .rsplit(')')
+            .next()
+            .unwrap()
+            .split_whitespace()
+            .collect();
+        fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+    };
+    let before = memory();
+    let mut socket = integration_tests::Socket::enter(&suite).await;
+    for number in 0..1000 {
+        let job = json!({
+            "name": format!("n{number}"), "schedule": {"kind": "cron", "expr": "0 9 1 1 *"},
+            "sessionTarget": "isolated", "wakeMode": "now",
+            "payload": {"kind": "agentTurn", "message": "look"},
+        });
+        socket.call("cron.add", job).await;
+    }
+    let full = json!({
+        "name": "x", "schedule": {"kind": "every", "everyMs": 1000}, "sessionTarget": "main",
+        "wakeMode": "now", "payload": {"kind": "systemEvent", "text": "x"},
+    });
+    let refused = socket.fail("cron.add", full).await;
+    assert!(refused.to_string().contains("1000 jobs"), "{refused}");
+    let (after, busy) = (memory(), ticks());
+    tokio::time::sleep(std::time::Duration::from_secs(3)).await;
+    let used = ticks() - busy;
+    eprintln!("1,000 jobs: {before} KiB before, {after} KiB after; {used} ticks in 3 s");
+    assert!(used <= 1, "{used} ticks while nothing is due");
+    assert!(
+        after.saturating_sub(before) < 8 * 1024,
+        "{before} to {after} KiB"
+    );
+    asked::turns(&model, 0).await;
+}
