@@ -158,6 +158,10 @@ pub(crate) fn are_in_line(environment: &Environment) -> bool {
     let Some(folder) = folder(&settings.paths, environment) else {
         return true;
     };
+    // Where no unit is installed, `openclawctl run` takes their place.
+    if !openclaw_doctor::has_unit(memory::UNIT, &settings.paths, environment) {
+        return true;
+    }
     let is_in_line = |(unit, wanted): &(String, Option<String>)| {
         let path = folder.join(format!("{unit}.d")).join(DROP_IN);
         found(&path).map_or(true, |found| found == *wanted)

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use openclaw_config::Paths;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::check::Check;
 
@@ -24,8 +24,22 @@ pub(crate) fn ledger(paths: &Paths) -> Option<Check> {
     Some(match problem(&path) {
         Ok(None) => Check::ok(NAME, format!("{} is whole", path.display())),
         Ok(Some(problem)) => broken(&path, &problem),
-        Err(error) => broken(&path, &error.to_string()),
+        Err(error) if is_damage(&error) => broken(&path, &error.to_string()),
+        Err(error) => Check::warn(
+            NAME,
+            format!("{} cannot be looked at: {error}", path.display()),
+            "ask again when its folder can be written and nobody keeps it locked",
+        ),
     })
+}
+
+/// Whether it is about what is in the file, not about reaching it: a file system
+/// that is read-only and a lock say nothing of the ledger.
+fn is_damage(error: &rusqlite::Error) -> bool {
+    let damage = [ErrorCode::DatabaseCorrupt, ErrorCode::NotADatabase];
+    error
+        .sqlite_error_code()
+        .is_some_and(|code| damage.contains(&code))
 }
 
 fn broken(path: &Path, problem: &str) -> Check {
@@ -81,5 +95,11 @@ mod tests {
         assert!(check.mend.is_none());
         fs::write(paths.ledger(), "rubbish ".repeat(100)).unwrap();
         assert_eq!(ledger(&paths).unwrap().state, State::Fail);
+        // What cannot be opened is not said to be damaged.
+        fs::remove_file(paths.ledger()).unwrap();
+        fs::create_dir(paths.ledger()).unwrap();
+        let check = ledger(&paths).unwrap();
+        assert_eq!(check.state, State::Warn);
+        assert!(!check.fix.unwrap().contains("restore"));
     }
 }

@@ -21,6 +21,7 @@ pub use check::{Check, START, State, render};
 pub use kept::Kept;
 pub use mend::mend;
 pub use remedy::Mend;
+pub use units::has_unit;
 
 /// What can be seen without the settings.
 #[must_use]

@@ -48,6 +48,12 @@ pub(crate) fn installed(paths: &Paths, environment: &Environment) -> Check {
     }
 }
 
+/// Whether the unit is in any folder of units.
+pub fn has_unit(unit: &str, paths: &Paths, environment: &Environment) -> bool {
+    let mut folders = folders(paths, environment).into_iter();
+    folders.any(|folder| folder.join(unit).exists())
+}
+
 pub(crate) fn folders(paths: &Paths, environment: &Environment) -> Vec<PathBuf> {
     let configuration = match environment.get("XDG_CONFIG_HOME") {
         Some(folder) => Some(PathBuf::from(folder)),

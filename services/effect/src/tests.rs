@@ -175,6 +175,62 @@ fn a_restriction_that_would_not_hold_is_an_error() {
             json!({"tools": {"exec": {"grantExpiryDays": 3}}}),
             "tools.exec.grantExpiryDays",
         ),
+        (
+            json!({"tools": {"exec": {"applyPatch": {"enabled": false}}}}),
+            "tools.exec.applyPatch.enabled",
+        ),
+        (
+            json!({"agents": {"entries": {"a": {"tools": {"exec": {"applyPatch": {
+                "enabled": true, "workspaceOnly": true,
+            }}}}}}}),
+            "agents.entries.a.tools.exec.applyPatch.workspaceOnly",
+        ),
+        (
+            json!({"commands": {"allowFrom": {"telegram": [5]}}}),
+            "commands.allowFrom",
+        ),
+        (
+            json!({"channels": {"defaults": {"groupPolicy": "disabled"}}}),
+            "channels.defaults.groupPolicy",
+        ),
+        (
+            json!({"channels": {"defaults": {"implicitMentions": {"replyToBot": false}}}}),
+            "channels.defaults.implicitMentions.replyToBot",
+        ),
+        (
+            json!({"channels": {"telegram": {"contextVisibility": "allowlist"}}}),
+            "channels.telegram.contextVisibility",
+        ),
+        (
+            json!({"channels": {"telegram": {"accounts": {"a": {"execApprovals": {
+                "agentFilter": ["main"],
+            }}}}}}),
+            "channels.telegram.accounts.a.execApprovals.agentFilter",
+        ),
+        (
+            json!({"channels": {"telegram": {"direct": {"5": {"enabled": false}}}}}),
+            "channels.telegram.direct.5.enabled",
+        ),
+        (
+            json!({"bindings": [{"agentId": "main", "session": {"dmScope": "per-peer"}}]}),
+            "bindings.0.session.dmScope",
+        ),
+        (
+            json!({"memory": {"search": {"experimental": {"sessionMemory": false}}}}),
+            "memory.search.experimental.sessionMemory",
+        ),
+        (
+            json!({"session": {"rememberAcrossConversations": false}}),
+            "session.rememberAcrossConversations",
+        ),
+        (
+            json!({"mcp": {"servers": {"s": {"codex": {"agents": ["main"]}}}}}),
+            "mcp.servers.s.codex.agents",
+        ),
+        (
+            json!({"gateway": {"nodes": {"pairing": {"autoApproveLocal": false}}}}),
+            "gateway.nodes.pairing.autoApproveLocal",
+        ),
     ] {
         let found = problems(document);
         assert_eq!(found.len(), 1, "{found:?}");
@@ -187,6 +243,13 @@ fn a_restriction_that_would_not_hold_is_an_error() {
         json!({"gateway": {"tls": {"enabled": false, "certPath": "/x"}}}),
         json!({"tools": {"byProvider": {}, "exec": {"host": "gateway", "grantExpiryDays": 0}}}),
         json!({"agents": {"defaults": {"sandbox": {"workspaceAccess": "rw"}}}}),
+        json!({"channels": {
+            "defaults": {"groupPolicy": "open", "contextVisibility": "all"},
+            "telegram": {"direct": {"5": {"enabled": true}}},
+        }}),
+        json!({"bindings": [{"agentId": "main", "session": {"dmScope": "main"}}]}),
+        json!({"tools": {"exec": {"applyPatch": {"enabled": true, "workspaceOnly": false}}}}),
+        json!({"memory": {"search": {"experimental": {"sessionMemory": true}}}}),
     ] {
         assert_eq!(problems(harmless), [""; 0]);
     }
@@ -268,4 +331,30 @@ fn reasons_are_in_the_order_of_their_ranks() {
     let reason = |value: &str| idle.reason_with(&json!(value));
     assert_eq!(reason("a").as_deref(), Some("not supported yet: x"));
     assert_eq!(reason("b"), None);
+}
+
+/// What OpenClaw has for all channels is not said to be about another one.
+#[test]
+fn keys_of_all_channels_are_not_said_to_be_of_others() {
+    let unused = unused(&json!({
+        "messages": {"ackReaction": "x", "inbound": {"debounceMs": 1}, "groupChat": {"historyLimit": 5}},
+        "agents": {"defaults": {"typingMode": "never", "mediaMaxMb": 5}},
+        "channels": {"defaults": {"botLoopProtection": {"enabled": true}}},
+        "commands": {"native": false},
+        "accessGroups": {"a": {"type": "x"}},
+    }));
+    let reasons: Vec<_> = unused
+        .iter()
+        .map(|it| (it.reason.as_str(), it.keys.len()))
+        .collect();
+    assert_eq!(
+        reasons,
+        [
+            ("not supported yet", 4),
+            ("replaced by channels.telegram.ackReaction", 1),
+            ("replaced by channels.telegram.commands.native", 1),
+            ("replaced by channels.telegram.historyLimit", 1),
+            ("replaced by channels.telegram.mediaMaxMb", 1),
+        ]
+    );
 }

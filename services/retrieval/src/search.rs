@@ -21,6 +21,8 @@ mod keywords;
 mod meaning;
 pub(crate) mod nearness;
 mod question;
+#[cfg(test)]
+mod sample;
 mod search_word;
 pub(crate) mod snippet;
 

@@ -9,13 +9,14 @@ use openclaw_config::locate;
 use openclaw_config::parse;
 use openclaw_config::paths::Paths;
 use openclaw_config::pipeline::include::{self, Source};
+use openclaw_config::pipeline::overrides::Given;
 use openclaw_config::pipeline::{
     alias, dot_env, login_shell, merge, normalize, overrides, variables,
 };
 use openclaw_config::problem::Problem;
 use openclaw_config::schema::Schema;
 use openclaw_config::substitute::{self, Missing};
-use openclaw_effect as effect;
+use openclaw_effect::{self as effect, Unused};
 use serde_json::Value;
 
 /// What the files and the environment say together.
@@ -31,6 +32,94 @@ pub struct Document {
     pub sources: Vec<Source>,
     /// What did not work and is done without.
     pub warnings: Vec<String>,
+    /// What comes over the files.
+    given: Vec<Given>,
+}
+
+impl Document {
+    /// The keys that have no effect, those of the files and those that came over
+    /// them.
+    pub fn unused(&self) -> Vec<Unused> {
+        let mut all = effect::unused(&self.written);
+        let of_given = self
+            .given
+            .iter()
+            .flat_map(|given| unused(given, &self.value));
+        for unused in of_given {
+            match all.iter_mut().find(|it| it.reason == unused.reason) {
+                Some(same) => same.keys.extend(unused.keys),
+                None => all.push(unused),
+            }
+        }
+        all
+    }
+
+    /// The error with the place where what is wrong was written: in a file, or in
+    /// what came over it.
+    pub fn placed(&self, path: &Path, error: Error) -> Error {
+        let Error::Value {
+            origin,
+            key,
+            problem,
+        } = &error
+        else {
+            return error;
+        };
+        let Ok(key) = KeyPath::parse(key) else {
+            return error;
+        };
+        if *origin != path.display().to_string() {
+            return error;
+        }
+        let mut problems = vec![Problem::other(key, problem)];
+        if let Some(error) = of_given(&problems, &self.given) {
+            return error;
+        }
+        locate::place(&mut problems, &self.sources);
+        Error::invalid(path, problems)
+    }
+}
+
+/// What `given` sets that has no effect, by the name that it was given.
+fn unused(given: &Given, value: &Value) -> Vec<Unused> {
+    let mut alone = Value::Object(serde_json::Map::new());
+    for place in &given.places {
+        if let Some(value) = place.get(value) {
+            place.put(&mut alone, value.clone());
+        }
+    }
+    let mut unused = effect::unused(&alone);
+    for unused in &mut unused {
+        unused.keys = vec![given.name.clone()];
+    }
+    unused
+}
+
+/// The first problem that came with a variable or the command line.
+fn of_given(problems: &[Problem], given: &[Given]) -> Option<Error> {
+    problems.iter().find_map(|problem| {
+        let is_it = |place: &KeyPath| {
+            let (path, place) = (&problem.path, place);
+            path.starts_with(place) || place.starts_with(path)
+        };
+        // Of two for the same key the later one counts.
+        let mut given = given.iter().rev();
+        let given = given.find(|given| given.places.iter().any(is_it))?;
+        Some(Error::Value {
+            origin: given.origin.to_owned(),
+            key: given.name.clone(),
+            problem: problem.text(),
+        })
+    })
+}
+
+/// The settings of the files alone as they are written, also of files that
+/// cannot be used.
+pub fn written(path: &Path) -> Result<Value, Error> {
+    let document = parse::parse(path, &parse::read(path)?)?;
+    let mut document = include::resolve(path, document, &mut Vec::new())?;
+    merge::apply(&mut document, &merge::overlays(path)?)?;
+    Ok(document)
 }
 
 /// Reads the settings of `path`. A missing or empty file is an empty document.
@@ -51,9 +140,13 @@ pub fn load(path: &Path, environment: &Environment, missing: Missing) -> Result<
     let (mut value, environment, is_checked) = reading.expanded(&written, environment, missing)?;
     alias::apply(&mut value);
     normalize::apply(&mut value, &places(path, &environment));
-    let overridden = overrides::apply(&mut value, &environment, schema)?;
-    if overridden || !is_checked {
-        reading.check(&value)?;
+    let given = overrides::put_all(&mut value, &environment, schema)?;
+    if !given.is_empty() || !is_checked {
+        let problems = reading.problems(&value);
+        if let Some(error) = of_given(&problems, &given) {
+            return Err(error);
+        }
+        reading.refuse(problems)?;
     }
     Ok(Document {
         value,
@@ -61,6 +154,7 @@ pub fn load(path: &Path, environment: &Environment, missing: Missing) -> Result<
         environment,
         sources: reading.sources,
         warnings: reading.warnings,
+        given,
     })
 }
 
@@ -161,8 +255,16 @@ impl Reading<'_> {
     }
 
     fn check(&self, document: &Value) -> Result<(), Error> {
+        self.refuse(self.problems(document))
+    }
+
+    fn problems(&self, document: &Value) -> Vec<Problem> {
         let mut problems = self.schema.check(document);
         problems.extend(effect::restrictions(document));
+        problems
+    }
+
+    fn refuse(&self, problems: Vec<Problem>) -> Result<(), Error> {
         if problems.is_empty() {
             Ok(())
         } else {

@@ -262,12 +262,24 @@ pub struct Findings {
     pub unused: Vec<Unused>,
 }
 
+impl Findings {
+    /// What can be said of a file that cannot be used.
+    pub fn of_invalid(paths: &Paths) -> Self {
+        Self {
+            unused: unused(paths),
+            ..Self::default()
+        }
+    }
+}
+
 /// Everything that is wrong with the configuration as it is, also what only
 /// shows with the environment.
 pub fn validate(paths: &Paths, environment: &Environment) -> Result<Findings, Error> {
-    let document = document::load(&paths.configuration, environment, Missing::Refused)?;
-    let settings = Settings::assemble(paths.clone(), document.value, environment)?;
-    let settings = settings.with_credentials(environment, &Default::default())?;
+    let path = &paths.configuration;
+    let document = document::load(path, environment, Missing::Refused)?;
+    let settings = Settings::assemble(paths.clone(), document.value.clone(), environment)
+        .and_then(|settings| settings.with_credentials(environment, &Default::default()))
+        .map_err(|error| document.placed(path, error))?;
     let absent = settings.absent_of_servers().into_iter();
     let absent: Vec<_> = absent
         .map(|(path, problem)| Problem::other(path, problem))
@@ -278,17 +290,23 @@ pub fn validate(paths: &Paths, environment: &Environment) -> Result<Findings, Er
         .map(|(path, problem)| Problem::other(path, problem))
         .collect();
     if problems.is_empty() {
-        let mut warnings = document.warnings;
+        let mut warnings = document.warnings.clone();
         warnings.extend(settings.base.provider_faults);
         // What is missing today may be there tomorrow: it makes no file invalid.
         warnings.extend(placed(absent, &document.sources));
         return Ok(Findings {
             warnings,
-            unused: effect::unused(&document.written),
+            unused: document.unused(),
         });
     }
     locate::place(&mut problems, &document.sources);
     Err(Error::invalid(&paths.configuration, problems))
+}
+
+/// The keys of the files that have no effect, also of files that cannot be used.
+fn unused(paths: &Paths) -> Vec<Unused> {
+    let written = document::written(&paths.configuration);
+    written.map_or_else(|_| Vec::new(), |written| effect::unused(&written))
 }
 
 /// Models that agents are to have and nobody can be asked for.

@@ -26,7 +26,6 @@ mod units;
 
 use openclaw_config::substitute::Missing;
 use openclaw_config::{Environment, Error, Paths};
-use openclaw_effect as effect;
 
 pub use origin::Origin;
 pub use settings::*;
@@ -42,9 +41,11 @@ pub fn load(environment: &Environment) -> Result<Settings, Error> {
 /// Reads the configuration, or what stands in for it.
 pub fn load_from(environment: &Environment, origin: Origin) -> Result<Settings, Error> {
     let paths = origin.paths(Paths::resolve(environment)?);
-    let document = document::load(&paths.configuration, environment, Missing::KeptForOwner)?;
-    let mut settings = Settings::assemble(paths, document.value, environment)?;
-    settings.unused = effect::unused(&document.written);
+    let file = paths.configuration.clone();
+    let document = document::load(&file, environment, Missing::KeptForOwner)?;
+    let settings = Settings::assemble(paths, document.value.clone(), environment);
+    let mut settings = settings.map_err(|error| document.placed(&file, error))?;
+    settings.unused = document.unused();
     Ok(settings)
 }
 
@@ -72,8 +73,9 @@ pub fn load_and_keep(environment: &Environment, origin: Origin) -> Result<Settin
     let paths = Paths::resolve(environment)?;
     let file = &paths.configuration;
     let document = document::load(file, environment, Missing::KeptForOwner)?;
-    let mut settings = Settings::assemble(paths.clone(), document.value.clone(), environment)?;
-    settings.unused = effect::unused(&document.written);
+    let settings = Settings::assemble(paths.clone(), document.value.clone(), environment);
+    let mut settings = settings.map_err(|error| document.placed(file, error))?;
+    settings.unused = document.unused();
     if let Err(error) = origin::keep(&paths, &document) {
         let cause = std::error::Error::source(&error).map(ToString::to_string);
         let cause = cause.unwrap_or_default();

@@ -35,7 +35,7 @@ const KEPT: &str = "Of OpenClaw; kept";
 
 /// Keys without a default, each with what happens then. Nothing that is
 /// required may stand here.
-const WITHOUT_DEFAULT: [(&str, &str); 45] = [
+const WITHOUT_DEFAULT: [(&str, &str); 46] = [
     ("channels", "nobody is reached there"),
     ("$schema", "is for editors"),
     ("agent", "the MVP's names of agents.defaults"),
@@ -45,6 +45,10 @@ const WITHOUT_DEFAULT: [(&str, &str); 45] = [
     (
         "agents.defaults.memory",
         "agents.defaults.memorySearch holds them",
+    ),
+    (
+        "agents.defaults.memorySearch.rememberAcrossConversations",
+        "by session.dmScope",
     ),
     ("agents.defaults.name", "a nameless assistant"),
     ("agents.defaults.params", "as the provider has them"),

@@ -223,6 +223,52 @@ mod tests {
         }
     }
 
+    /// Which places they were: what is said of a variable depends on it.
+    #[test]
+    fn what_was_put_in_is_told_with_its_places() {
+        let mut document = json!({"agents": {"list": [
+            {"id": "a"}, {"id": "b", "backend": "offline"}, {"id": "c", "model": "x/y"},
+        ]}});
+        let environment = [
+            ("OPENCLAW_BACKEND", "native"),
+            ("OPENCLAW_MODEL", "p/m"),
+            ("OPENCLAW__LOGGING__FILE", "/x"),
+        ];
+        let environment = environment.into_iter().collect();
+        let given = put_all(&mut document, &environment, Schema::shipped()).unwrap();
+        let places = |given: &Given| given.places.iter().map(ToString::to_string).collect();
+        let told: Vec<(_, _, Vec<String>)> = given
+            .iter()
+            .map(|given| (given.name.as_str(), given.origin, places(given)))
+            .collect();
+        let strings = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect();
+        assert_eq!(
+            told,
+            [
+                (
+                    "OPENCLAW_BACKEND",
+                    ENVIRONMENT,
+                    strings(&["agents.defaults.backend", "agents.list.1.backend"])
+                ),
+                (
+                    "OPENCLAW_MODEL",
+                    ENVIRONMENT,
+                    strings(&["agents.defaults.model"])
+                ),
+                (
+                    "OPENCLAW__LOGGING__FILE",
+                    ENVIRONMENT,
+                    strings(&["logging.file"])
+                ),
+            ]
+        );
+        let list = &document["agents"]["list"];
+        assert_eq!(
+            (&list[1]["backend"], &list[2]["model"]),
+            (&json!("native"), &json!("x/y"))
+        );
+    }
+
     #[test]
     fn mistakes_name_the_variable() {
         for (name, value, words) in [

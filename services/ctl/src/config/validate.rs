@@ -41,27 +41,28 @@ pub(super) fn execute(
         }
         findings
     });
+    let findings = match &result {
+        Ok(findings) => findings.clone(),
+        Err(_) => Findings::of_invalid(&paths),
+    };
     if arguments.json {
-        let (problems, findings) = match &result {
-            Ok(findings) => (Vec::new(), findings.clone()),
-            Err(error) => (Report::of(error), Findings::default()),
-        };
         output::document(&json!({
             "valid": result.is_ok(),
             "path": paths.configuration,
-            "problems": problems,
+            "problems": result.as_ref().err().map(Report::of).unwrap_or_default(),
             "warnings": findings.warnings,
             "unused": findings.unused,
         }))?;
+    } else {
+        for warning in &findings.warnings {
+            output::stderr_line(&format!("warning: {}", output::line(warning)));
+        }
+        for unused in &findings.unused {
+            output::stderr_line(&format!("note: {}", output::line(&unused.to_string())));
+        }
     }
     match result {
-        Ok(findings) if !arguments.json => {
-            for warning in &findings.warnings {
-                output::stderr_line(&format!("warning: {}", output::line(warning)));
-            }
-            for unused in &findings.unused {
-                output::stderr_line(&format!("note: {}", output::line(&unused.to_string())));
-            }
+        Ok(_) if !arguments.json => {
             let absent = if paths.configuration.exists() {
                 ""
             } else {

@@ -1,7 +1,7 @@
 //! `agents`.
 
-use super::general::{INDEX, PATTERN, SEARCH_UNSUPPORTED};
-use super::{CHANNELS, Effect, OWN_MODEL, PROVIDER, Row, UNSUPPORTED, When, row};
+use super::general::{INDEX, PATTERN, SEARCH_RESTRICTS, SEARCH_UNSUPPORTED, TRANSCRIPTS};
+use super::{Effect, OWN_MODEL, PROVIDER, Row, UNSUPPORTED, When, row};
 
 use Effect::{NotNeeded, NotSupported, Replaced, Restricts};
 
@@ -28,18 +28,18 @@ pub(super) const ROWS: &[Row] = &[
     ),
     row(
         "agents.defaults",
-        CHANNELS,
+        Replaced("channels.telegram.streaming"),
         &[
             "blockStreamingBreak",
             "blockStreamingChunk",
             "blockStreamingCoalesce",
             "blockStreamingDefault",
-            "humanDelay",
-            "mediaMaxMb",
-            "silentReply",
-            "typingIntervalSeconds",
-            "typingMode",
         ],
+    ),
+    row(
+        "agents.defaults",
+        Replaced("channels.telegram.mediaMaxMb"),
+        &["mediaMaxMb"],
     ),
     row("agents.defaults", SUBAGENTS, &["subagents"]),
     row("agents.defaults", MODEL_POLICY, &["modelPolicy.allow"]),
@@ -67,6 +67,7 @@ pub(super) const ROWS: &[Row] = &[
             "embeddedAgent",
             "experimental",
             "fastModeDefault",
+            "humanDelay",
             "imageMaxDimensionPx",
             "imageModel",
             "imageQuality",
@@ -79,12 +80,15 @@ pub(super) const ROWS: &[Row] = &[
             "reasoningDefault",
             "repoRoot",
             "sessionStore",
+            "silentReply",
             "skills",
             "skipOptionalBootstrapFiles",
             "startupContext",
             "systemAgent",
             "thinkingDefault",
             "toolProgressDetail",
+            "typingIntervalSeconds",
+            "typingMode",
             "userTimezone",
             "utilityModel",
             "verboseDefault",
@@ -96,11 +100,6 @@ pub(super) const ROWS: &[Row] = &[
         "agents.defaults.sandbox",
         WORKSPACE_ACCESS,
         &["workspaceAccess"],
-    ),
-    row(
-        "agents.entries.*",
-        CHANNELS,
-        &["groupChat", "humanDelay", "typingMode"],
     ),
     row("agents.entries.*", SUBAGENTS, &["subagents"]),
     row("agents.entries.*", MODEL_POLICY, &["modelPolicy.allow"]),
@@ -121,6 +120,8 @@ pub(super) const ROWS: &[Row] = &[
             "embeddedAgent",
             "experimental",
             "fastModeDefault",
+            "groupChat",
+            "humanDelay",
             "models",
             "reasoningDefault",
             "runtime",
@@ -129,6 +130,7 @@ pub(super) const ROWS: &[Row] = &[
             "thinkingDefault",
             "toolProgressDetail",
             "tts",
+            "typingMode",
             "utilityModel",
             "verboseDefault",
         ],
@@ -144,6 +146,11 @@ pub(super) const ROWS: &[Row] = &[
         "agents.entries.*.memory.search",
         UNSUPPORTED,
         SEARCH_UNSUPPORTED,
+    ),
+    row(
+        "agents.entries.*.memory.search",
+        TRANSCRIPTS,
+        SEARCH_RESTRICTS,
     ),
     row("agents.entries.*.memory.search", INDEX, &["store"]),
     row("agents.entries.*.sandbox", CONTAINERS, SANDBOX),

@@ -26,6 +26,21 @@ const DIRECT: Effect = Restricts {
     when: When::Set,
     instead: "take it away; who may talk is in channels.telegram.dmPolicy and allowFrom",
 };
+/// A direct chat that is switched off.
+const DIRECT_OFF: Effect = Restricts {
+    when: When::False,
+    instead: "take it away, and leave the person out of channels.telegram.allowFrom",
+};
+/// Whose words an agent sees beside what it is asked.
+const VISIBILITY: Effect = Restricts {
+    when: When::Not(&["all"]),
+    instead: "take it away; what is quoted is shown to the agent, whoever said it",
+};
+/// Which questions approvers are asked.
+const FILTER: Effect = Restricts {
+    when: When::Set,
+    instead: "take it away; approvers are asked about the commands of every agent and session",
+};
 
 /// What belongs to the runtime of OpenClaw.
 const NODE: Effect = NotNeeded("it is about the network of Node.js");
@@ -36,11 +51,8 @@ const UNSUPPORTED_HERE: &[&str] = &[
     "autoTopicLabel",
     "commands.nativeSkills",
     "configWrites",
-    "contextVisibility",
     "defaultTo",
     "direct",
-    "execApprovals.agentFilter",
-    "execApprovals.sessionFilter",
     "groups.*.disableAudioPreflight",
     "groups.*.errorPolicy",
     "groups.*.ingest",
@@ -70,9 +82,13 @@ const WEBHOOK_SECRETS: &[&str] = &["webhookSecret"];
 const HISTORIES: &[&str] = &["dmHistoryLimit", "dms"];
 const NETWORK: &[&str] = &["network"];
 const TOOLS_OF_GROUPS: &[&str] = &["groups.*.tools", "groups.*.toolsBySender"];
+const SWITCHES_OF_DIRECT: &[&str] = &["direct.*.enabled"];
+const VISIBILITIES: &[&str] = &["contextVisibility"];
+const FILTERS: &[&str] = &["execApprovals.agentFilter", "execApprovals.sessionFilter"];
 const RULES_OF_DIRECT: &[&str] = &[
     "direct.*.allowFrom",
     "direct.*.dmPolicy",
+    "direct.*.requireTopic",
     "direct.*.tools",
     "direct.*.toolsBySender",
 ];
@@ -89,7 +105,6 @@ pub(super) const ROWS: &[Row] = &[
             "a2a",
             "buzz",
             "clickclack",
-            "defaults",
             "discord",
             "feishu",
             "googlechat",
@@ -98,7 +113,6 @@ pub(super) const ROWS: &[Row] = &[
             "line",
             "matrix",
             "mattermost",
-            "modelByChannel",
             "msteams",
             "nextcloud-talk",
             "nostr",
@@ -116,6 +130,24 @@ pub(super) const ROWS: &[Row] = &[
             "zalouser",
         ],
     ),
+    row("channels", UNSUPPORTED, &["defaults", "modelByChannel"]),
+    row(
+        "channels.defaults",
+        Restricts {
+            when: When::Not(&["allowlist", "open"]),
+            instead: "take it away, and set channels.telegram.groupPolicy",
+        },
+        &["groupPolicy"],
+    ),
+    row("channels.defaults", VISIBILITY, VISIBILITIES),
+    row(
+        "channels.defaults.implicitMentions",
+        Restricts {
+            when: When::False,
+            instead: "take it away; who answers one of its messages calls the bot",
+        },
+        &["replyToBot"],
+    ),
     row(ALL, UNSUPPORTED, UNSUPPORTED_HERE),
     row(EACH, UNSUPPORTED, UNSUPPORTED_HERE),
     row(ALL, WEBHOOK_SECRET, WEBHOOK_SECRETS),
@@ -128,6 +160,12 @@ pub(super) const ROWS: &[Row] = &[
     row(EACH, TOOLS, TOOLS_OF_GROUPS),
     row(ALL, DIRECT, RULES_OF_DIRECT),
     row(EACH, DIRECT, RULES_OF_DIRECT),
+    row(ALL, DIRECT_OFF, SWITCHES_OF_DIRECT),
+    row(EACH, DIRECT_OFF, SWITCHES_OF_DIRECT),
+    row(ALL, VISIBILITY, VISIBILITIES),
+    row(EACH, VISIBILITY, VISIBILITIES),
+    row(ALL, FILTER, FILTERS),
+    row(EACH, FILTER, FILTERS),
     row(
         "bindings.*",
         Restricts {
@@ -138,6 +176,14 @@ pub(super) const ROWS: &[Row] = &[
         &["match.guildId", "match.roles", "match.teamId"],
     ),
     row("bindings.*", UNSUPPORTED, &["acp", "session"]),
+    row(
+        "bindings.*",
+        Restricts {
+            when: When::Not(&["main"]),
+            instead: "take it away, and set session.dmScope, which holds for all",
+        },
+        &["session.dmScope"],
+    ),
     row(
         "bindings.*",
         NotNeeded("is for whoever reads the file"),
@@ -152,16 +198,28 @@ pub(super) const ROWS: &[Row] = &[
         "commands",
         UNSUPPORTED,
         &[
-            "allowFrom",
             "bash",
             "bashForegroundMs",
             "config",
             "debug",
             "mcp",
-            "native",
             "nativeSkills",
             "plugins",
             "restart",
         ],
+    ),
+    row(
+        "commands",
+        Replaced("channels.telegram.commands.native"),
+        &["native"],
+    ),
+    row(
+        "commands",
+        Restricts {
+            when: When::Set,
+            instead: "take it away; who may talk by name gives the commands of their own \
+                      conversation, and commands.ownerAllowFrom says who gives all",
+        },
+        &["allowFrom"],
     ),
 ];

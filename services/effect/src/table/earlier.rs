@@ -2,7 +2,7 @@
 //! it, of the seeds, and of pages that are older than the program.
 
 use super::channels::TOKEN;
-use super::general::SEARCH_UNSUPPORTED;
+use super::general::{SEARCH_RESTRICTS, SEARCH_UNSUPPORTED, TRANSCRIPTS};
 use super::{CHANNELS, Effect, JOURNALD, OWN_MODEL, PROVIDER, Row, UNSUPPORTED, When, row};
 
 use Effect::{Acts, Alias, NotNeeded, NotSupported, Replaced, Restricts};
@@ -133,15 +133,16 @@ pub(super) const ROWS: &[Row] = &[
     row("auth", UNSUPPORTED, &["cooldowns"]),
     row(
         "gateway",
-        CHANNELS,
+        UNSUPPORTED,
         &[
             "channelHealthCheckMinutes",
             "channelMaxRestartsPerHour",
             "channelStaleEventThresholdMinutes",
+            "handshakeTimeoutMs",
+            "pairing",
             "webchat",
         ],
     ),
-    row("gateway", UNSUPPORTED, &["handshakeTimeoutMs", "pairing"]),
     row(
         "gateway.controlUi",
         NotNeeded("OpenClaw's web pages are not served"),
@@ -170,10 +171,14 @@ pub(super) const ROWS: &[Row] = &[
     ),
     row(
         "messages",
-        CHANNELS,
-        &["messagePrefix", "removeAckAfterReply", "suppressToolErrors"],
+        UNSUPPORTED,
+        &[
+            "messagePrefix",
+            "removeAckAfterReply",
+            "suppressToolErrors",
+            "tts",
+        ],
     ),
-    row("messages", UNSUPPORTED, &["tts"]),
     row(
         "session",
         UNSUPPORTED,
@@ -183,19 +188,23 @@ pub(super) const ROWS: &[Row] = &[
             "coldStorage",
             "heartbeatIdleMinutes",
             "parentForkMaxTokens",
-            "rememberAcrossConversations",
+            "typingIntervalSeconds",
+            "typingMode",
             "writeLock",
         ],
+    ),
+    row(
+        "session",
+        Restricts {
+            when: When::False,
+            instead: "take it away, and set memory.search.rememberAcrossConversations",
+        },
+        &["rememberAcrossConversations"],
     ),
     row(
         "session.maintenance",
         NotNeeded("the index is written anew as a whole and never rotated"),
         &["rotateBytes"],
-    ),
-    row(
-        "session",
-        CHANNELS,
-        &["typingIntervalSeconds", "typingMode"],
     ),
     row("memory", UNSUPPORTED, &["backend", "dreaming", "qmd"]),
     row("agents.defaults.memorySearch", OWN_MODEL, &["local"]),
@@ -205,6 +214,16 @@ pub(super) const ROWS: &[Row] = &[
         "agents.defaults.memorySearch",
         UNSUPPORTED,
         SEARCH_UNSUPPORTED,
+    ),
+    row(
+        "agents.defaults.memorySearch",
+        TRANSCRIPTS,
+        SEARCH_RESTRICTS,
+    ),
+    row(
+        "agents.entries.*.memorySearch",
+        TRANSCRIPTS,
+        SEARCH_RESTRICTS,
     ),
     row("agents.entries.*.memorySearch", UNSUPPORTED, SEARCH),
     row(

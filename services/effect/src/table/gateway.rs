@@ -54,8 +54,17 @@ pub(super) const ROWS: &[Row] = &[
     row("gateway", NODES, &["nodes"]),
     row(
         "gateway.nodes",
-        NotNeeded("a node is paired by a person alone"),
+        NotNeeded("a device elsewhere is paired by a person alone"),
         &["pairing"],
+    ),
+    row(
+        "gateway.nodes",
+        Restricts {
+            when: When::False,
+            instead: "take it away; a device on this machine that has the gateway's token is \
+                      paired at once",
+        },
+        &["pairing.autoApproveLocal"],
     ),
     row(
         "gateway",

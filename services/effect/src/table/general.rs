@@ -1,6 +1,6 @@
 //! Sections that stand alone.
 
-use super::{CHANNELS, Effect, JOURNALD, OWN_MODEL, PROVIDER, Row, UNSUPPORTED, When, row};
+use super::{Effect, JOURNALD, OWN_MODEL, PROVIDER, Row, UNSUPPORTED, When, row};
 
 use Effect::{NotNeeded, NotSupported, Replaced, Restricts};
 
@@ -14,12 +14,17 @@ pub(super) const SEARCH_UNSUPPORTED: &[&str] = &[
     "multimodal",
     "outputDimensionality",
     "queryInputType",
-    "rememberAcrossConversations",
     "remote.batch",
     "remote.headers",
 ];
 /// Where vectors are.
 pub(super) const INDEX: Effect = Replaced("the index of the memory daemon");
+/// Whether conversations are searched.
+pub(super) const TRANSCRIPTS: Effect = Restricts {
+    when: When::False,
+    instead: "take it away, and set sources beside it to [\"memory\"]",
+};
+pub(super) const SEARCH_RESTRICTS: &[&str] = &["experimental.sessionMemory"];
 /// Which files of a folder are meant.
 pub(super) const PATTERN: Effect = Restricts {
     when: When::Not(&["**/*.md", "*.md"]),
@@ -31,15 +36,13 @@ const PLUGINS: Effect = NotSupported("OpenClaw's plugins are not run");
 pub(super) const ROWS: &[Row] = &[
     row(
         "",
-        CHANNELS,
-        &["accessGroups", "approvals", "broadcast", "surfaces"],
-    ),
-    row(
-        "",
         UNSUPPORTED,
         &[
+            "accessGroups",
             "acp",
+            "approvals",
             "attachments",
+            "broadcast",
             "browser",
             "cloudWorkers",
             "desktop",
@@ -50,6 +53,7 @@ pub(super) const ROWS: &[Row] = &[
             "proxy",
             "secrets",
             "skills",
+            "surfaces",
             "talk",
             "transcripts",
             "tts",
@@ -154,34 +158,55 @@ pub(super) const ROWS: &[Row] = &[
         },
         &["toolFilter"],
     ),
+    row(
+        "mcp.servers.*",
+        Restricts {
+            when: When::Set,
+            instead: "take it away, and name the server's tools in tools.deny of the other agents \
+                      as SERVER__TOOL",
+        },
+        &["codex.agents"],
+    ),
     row("memory.search", OWN_MODEL, &["local"]),
     row("memory.search", PROVIDER, &["provider"]),
     row("memory.search", PATTERN, &["extraPaths.*.pattern"]),
     row("memory", UNSUPPORTED, &["citations"]),
     row("memory.search", UNSUPPORTED, SEARCH_UNSUPPORTED),
+    row("memory.search", TRANSCRIPTS, SEARCH_RESTRICTS),
     row("memory.search", INDEX, &["store"]),
     row(
         "messages",
-        CHANNELS,
+        Replaced("channels.telegram.ackReaction"),
+        &["ackReaction", "ackReactionScope"],
+    ),
+    row(
+        "messages",
+        Replaced("channels.telegram.historyLimit"),
+        &["groupChat.historyLimit"],
+    ),
+    row(
+        "messages",
+        UNSUPPORTED,
         &[
-            "ackReaction",
-            "ackReactionScope",
             "groupChat",
             "inbound",
+            "responsePrefix",
+            "responseUsage",
             "statusReactions",
+            "usageTemplate",
             "visibleReplies",
         ],
     ),
     row(
-        "messages",
-        UNSUPPORTED,
-        &["responsePrefix", "responseUsage", "usageTemplate"],
-    ),
-    row("session", CHANNELS, &["groupScope", "threadBindings"]),
-    row(
         "session",
         UNSUPPORTED,
-        &["maintenance.coldStorage", "notifyOnCreate", "sharing"],
+        &[
+            "groupScope",
+            "maintenance.coldStorage",
+            "notifyOnCreate",
+            "sharing",
+            "threadBindings",
+        ],
     ),
     row(
         "session",

@@ -29,6 +29,23 @@ const INLINE: Effect = Restricts {
     instead: "take it away, and list no interpreter in tools.exec.safeBins and \
               tools.exec.allowlist: what is not listed is asked about",
 };
+/// What is said of one tool alone, for all agents and for one.
+const ALL_PATCH: &str = "tools.exec.applyPatch";
+const OWN_PATCH: &str = "agents.entries.*.tools.exec.applyPatch";
+const PATCH: Effect = NotNeeded("tools.deny and tools.fs.workspaceOnly hold for apply_patch too");
+const NO_PATCH: Effect = Restricts {
+    when: When::False,
+    instead: "take it away, and put \"apply_patch\" into tools.deny",
+};
+const PATCH_MODELS: Effect = Restricts {
+    when: When::Set,
+    instead: "take it away, and put \"apply_patch\" into tools.deny of the agents whose models are \
+              not to have it",
+};
+const PATCH_PLACE: Effect = Restricts {
+    when: When::Set,
+    instead: "take it away, and set tools.fs.workspaceOnly",
+};
 /// Where commands run.
 const HOST: Effect = Restricts {
     when: When::Not(&["auto", "sandbox", "gateway", "host"]),
@@ -37,11 +54,10 @@ const HOST: Effect = Restricts {
 
 pub(super) const ROWS: &[Row] = &[
     row("tools.exec", UNSUPPORTED, EXEC),
-    row(
-        "tools.exec",
-        NotNeeded("files outside what the sandbox grants are out of reach"),
-        &["applyPatch"],
-    ),
+    row("tools.exec", PATCH, &["applyPatch"]),
+    row(ALL_PATCH, NO_PATCH, &["enabled"]),
+    row(ALL_PATCH, PATCH_MODELS, &["allowModels"]),
+    row(ALL_PATCH, PATCH_PLACE, &["workspaceOnly"]),
     row("tools.exec", EXPIRY, &["grantExpiryDays"]),
     row("tools.exec", INLINE, &["strictInlineEval"]),
     row("tools.exec", HOST, &["host"]),
@@ -119,11 +135,10 @@ pub(super) const ROWS: &[Row] = &[
         ],
     ),
     row("agents.entries.*.tools.exec", UNSUPPORTED, EXEC),
-    row(
-        "agents.entries.*.tools.exec",
-        NotNeeded("files outside what the sandbox grants are out of reach"),
-        &["applyPatch"],
-    ),
+    row("agents.entries.*.tools.exec", PATCH, &["applyPatch"]),
+    row(OWN_PATCH, NO_PATCH, &["enabled"]),
+    row(OWN_PATCH, PATCH_MODELS, &["allowModels"]),
+    row(OWN_PATCH, PATCH_PLACE, &["workspaceOnly"]),
     row("agents.entries.*.tools.exec", EXPIRY, &["grantExpiryDays"]),
     row("agents.entries.*.tools.exec", INLINE, &["strictInlineEval"]),
     row("agents.entries.*.tools.exec", HOST, &["host"]),

@@ -100,3 +100,20 @@ fn words(text: &str) -> Vec<String> {
     });
     words
 }
+
+#[cfg(test)]
+mod tests {
+    use super::words;
+
+    #[test]
+    fn words_that_say_something_are_looked_for_by_their_stems_once() {
+        assert_eq!(
+            words("What did the dentists say of the dentist, and of ABC-7?"),
+            ["dentist", "say", "abc-7", "abc", "7"]
+        );
+        let many: String = (0..40).map(|number| format!("word{number} ")).collect();
+        let found = words(&many);
+        assert_eq!((found.len(), found[31].as_str()), (32, "word31"));
+        assert!(words("and of the").is_empty());
+    }
+}

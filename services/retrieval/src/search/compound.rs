@@ -167,3 +167,6 @@ impl<'a> Compounds<'a> {
         self.is_there(term::key(&stem)).then(|| stem.into_owned())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -337,3 +337,6 @@ fn start(text: &str) -> &str {
     let fits = (0..=TEXT_LIMIT).rev().find_map(|end| text.get(..end));
     fits.filter(|_| text.len() > TEXT_LIMIT).unwrap_or(text)
 }
+
+#[cfg(test)]
+mod tests;

@@ -89,6 +89,33 @@ fn the_newest_whole_turns_that_fit_are_kept() {
     assert!(two.cut);
 }
 
+/// A message that is there already says what its line does.
+#[test]
+fn a_message_says_what_its_line_says() {
+    let messages = vec![
+        ask("r", "do it"),
+        call("r", "c1"),
+        result("r", "c1", "done"),
+        say("r", "so"),
+    ];
+    let said: Vec<_> = messages
+        .iter()
+        .map(|message| Said::of(message).unwrap())
+        .collect();
+    let (_folder, path, _) = written(messages);
+    let read = load(&path, 10_000);
+    let read: Vec<_> = read
+        .messages
+        .into_iter()
+        .map(|it| (it.run_id, it.said))
+        .collect();
+    assert_eq!(said, read);
+    let Said::Assistant { calls, .. } = &said[1].1 else {
+        panic!("{said:?}");
+    };
+    assert_eq!(calls.len(), 1);
+}
+
 #[test]
 fn results_have_their_calls_and_calls_that_were_cut_off_are_told() {
     let (_dir, path, _) = written(vec![

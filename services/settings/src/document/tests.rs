@@ -201,3 +201,77 @@ fn values_of_references_are_checked_as_written_ones() {
         assert!(words.contains("agents.defaults.backend"), "{words}");
     }
 }
+
+fn whole(text: &str, variables: &[(&str, &str)]) -> (PathBuf, tempfile::TempDir, Document) {
+    let folder = folder(&[("openclaw.json", text)]);
+    let path = folder.path().join("openclaw.json");
+    let environment = variables.iter().copied().collect();
+    let document = load(&path, &environment, Missing::Refused).unwrap();
+    (path, folder, document)
+}
+
+#[test]
+fn what_a_variable_does_is_not_said_of_the_file() {
+    let file = &[("openclaw.json", "{}")];
+    for (variable, value, told) in [
+        (
+            "OPENCLAW__TOOLS__BY_PROVIDER",
+            r#"{"openai": {"deny": ["exec"]}}"#,
+            "the environment: OPENCLAW__TOOLS__BY_PROVIDER: is a restriction",
+        ),
+        (
+            "OPENCLAW__GATEWAY__TLS__ENABLED",
+            "true",
+            "the environment: OPENCLAW__GATEWAY__TLS__ENABLED: is a restriction",
+        ),
+    ] {
+        let error = loaded(file, &[(variable, value)]).unwrap_err();
+        assert!(error.to_string().starts_with(told), "{error}");
+        assert!(error.is_beyond_file(), "{error}");
+    }
+    let text = "{ logging: { file: '/x' }, talk: { provider: 'a' } }";
+    let variables = [("OPENCLAW__LOGGING__MAX_FILE_BYTES", "1")];
+    let (_, _folder, document) = whole(text, &variables);
+    let unused: Vec<_> = document
+        .unused()
+        .into_iter()
+        .map(|it| it.keys.join(" "))
+        .collect();
+    assert_eq!(
+        unused,
+        [
+            "talk.provider",
+            "logging.file OPENCLAW__LOGGING__MAX_FILE_BYTES"
+        ]
+    );
+}
+
+#[test]
+fn an_error_has_the_place_of_what_is_wrong() {
+    let text = "{\n  gateway: { auth: { mode: 'token' } } }";
+    let fault = |path: &Path, key: &str| Error::Value {
+        origin: path.display().to_string(),
+        key: key.to_owned(),
+        problem: "is odd".to_owned(),
+    };
+    let (path, _folder, document) = whole(text, &[]);
+    let said = document
+        .placed(&path, fault(&path, "gateway.auth.mode"))
+        .to_string();
+    assert_eq!(
+        said,
+        format!("{}:2:22: gateway.auth.mode: is odd", path.display())
+    );
+    let variables = [("OPENCLAW__GATEWAY__AUTH__MODE", "none")];
+    let (path, _folder, document) = whole(text, &variables);
+    let said = document
+        .placed(&path, fault(&path, "gateway.auth.mode"))
+        .to_string();
+    assert_eq!(
+        said,
+        "the environment: OPENCLAW__GATEWAY__AUTH__MODE: is odd"
+    );
+    // What is about something else stays as it is.
+    let elsewhere = document.placed(&path, fault(Path::new("/other"), "gateway.auth.mode"));
+    assert_eq!(elsewhere.to_string(), "/other: gateway.auth.mode: is odd");
+}

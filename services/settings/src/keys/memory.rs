@@ -37,6 +37,9 @@ sections! {
         enabled: bool = true,
         /// `memory` and `sessions`.
         sources: Vec<String> = vec!["memory".to_owned(), "sessions".to_owned()],
+        /// Whether what was said in one conversation is found in another; unless
+        /// set, where `session.dmScope` is `main`.
+        remember_across_conversations: Option<bool>,
         /// Further files and folders of Markdown.
         #[cfg_attr(test, schemars(with = "Option<Vec<ExtraPath>>"))]
         extra_paths: Vec<ExtraPath>,

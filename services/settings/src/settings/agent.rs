@@ -13,6 +13,7 @@ use serde_json::Value;
 use crate::keys::memory::Search;
 use crate::keys::tools::Ask;
 use crate::keys::{self, Agent, Backend, Fragment, Limits, Missing, SandboxLevel};
+use crate::settings::DmScope;
 use crate::settings::memory::{self, MemorySearch};
 use crate::settings::persona::{ModelParams, Persona};
 use crate::settings::sandbox::{self, AgentSandbox, Network};
@@ -191,8 +192,11 @@ impl Source<'_> {
             }
             _ => format!("agents.defaults.{name}"),
         };
-        let half_life = self.fragment.memory.temporal_decay_half_life;
-        let memory = memory::search(&agent.memory_search, half_life, paths);
+        let unsaid = memory::Unsaid {
+            half_life_days: self.fragment.memory.temporal_decay_half_life,
+            across: self.fragment.session.dm_scope == DmScope::Main,
+        };
+        let memory = memory::search(&agent.memory_search, unsaid, paths);
         let own = own.map(|(_, agent)| agent);
         Ok(AgentSettings {
             id: id.to_owned(),

@@ -137,22 +137,32 @@ fn remote_model(provider: &str, model: Option<&str>) -> Result<String, Problem> 
         })
 }
 
-/// The settings of one agent's search. `half_life` is seed 002's, which holds
-/// where the section does not say.
+/// What holds where the section does not say.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Unsaid {
+    /// Seed 002's.
+    pub(super) half_life_days: f64,
+    /// Whether one conversation is found in another: not where people are kept
+    /// apart (`session.dmScope`).
+    pub(super) across: bool,
+}
+
+/// The settings of one agent's search.
 pub(super) fn search(
     keys: &Search,
-    half_life: f64,
+    unsaid: Unsaid,
     paths: &Paths,
 ) -> Result<MemorySearch, Problem> {
     let (notes, sessions) = sources(&keys.sources)?;
+    let across = keys.remember_across_conversations.unwrap_or(unsaid.across);
     let query = &keys.query;
     let (decay, mmr) = (&query.hybrid.temporal_decay, &query.hybrid.mmr);
-    let half_life = decay.half_life_days.unwrap_or(half_life);
+    let half_life = decay.half_life_days.unwrap_or(unsaid.half_life_days);
     let extra_paths = keys.extra_paths.iter();
     Ok(MemorySearch {
         enabled: keys.enabled,
         notes,
-        sessions,
+        sessions: sessions && across,
         extra_paths: extra_paths
             .map(|path| extra_path(path.path(), paths))
             .collect(),
@@ -224,7 +234,11 @@ mod tests {
     }
 
     fn searched(json: &str) -> Result<MemorySearch, Problem> {
-        search(&keys(json), 7.0, &paths())
+        let unsaid = Unsaid {
+            half_life_days: 7.0,
+            across: true,
+        };
+        search(&keys(json), unsaid, &paths())
     }
 
     #[test]
@@ -264,6 +278,33 @@ mod tests {
         assert_eq!((search.diversity, search.half_life_days), (None, Some(3.0)));
         let relative = &settings.agents["main"].memory;
         assert_eq!(relative.extra_paths, [PathBuf::from("notes")]);
+    }
+
+    #[test]
+    fn conversations_are_apart_where_people_are() {
+        for (scope, said, is_found) in [
+            (None, None, true),
+            (Some("main"), None, true),
+            (Some("per-peer"), None, false),
+            (Some("per-channel-peer"), Some(true), true),
+            (None, Some(false), false),
+        ] {
+            let mut document = json!({"session": {}, "memory": {"search": {}}});
+            if let Some(scope) = scope {
+                document["session"]["dmScope"] = json!(scope);
+            }
+            if let Some(said) = said {
+                document["memory"]["search"]["rememberAcrossConversations"] = json!(said);
+            }
+            let settings = settings(document.clone()).unwrap();
+            let search = &settings.agents["main"].memory;
+            assert_eq!(search.sessions, is_found, "{document}");
+            assert!(search.notes, "{document}");
+        }
+        let own = json!({"id": "own", "memorySearch": {"rememberAcrossConversations": false}});
+        let settings = settings(json!({"agents": {"list": [{"id": "main"}, own]}})).unwrap();
+        assert!(settings.agents["main"].memory.sessions);
+        assert!(!settings.agents["own"].memory.sessions);
     }
 
     #[test]

@@ -84,6 +84,44 @@ async fn a_restriction_that_would_not_hold_is_refused() {
         .ok();
 }
 
+/// A file that cannot be used: each fault with its place, and what has no effect.
+#[tokio::test]
+async fn a_file_that_cannot_be_used_is_told_as_a_whole() {
+    let site = Setup::empty().site();
+    let file = site.path("example.json");
+    for (text, key, line) in [
+        (
+            "{ \"talk\": {\"provider\": \"x\"},\n\"gateway\": {\"auth\": {\"mode\": \"trusted-proxy\"}} }",
+            "gateway.auth.mode",
+            2,
+        ),
+        (
+            "{ \"talk\": {\"provider\": \"x\"},\n\n\"logging\": {\"level\": \"loud\"} }",
+            "logging.level",
+            3,
+        ),
+    ] {
+        fs::write(&file, text).unwrap();
+        let path = file.to_str().unwrap();
+        let said = site.ctl(&["config", "validate", path, "--json"]).await;
+        let document = said.ended(78).document();
+        let problem = &document["problems"][0];
+        assert_eq!(problem["path"], key, "{document}");
+        assert_eq!(problem["file"], path, "{document}");
+        assert_eq!(problem["line"], line, "{document}");
+        let message = problem["message"].as_str().unwrap();
+        assert!(message.starts_with("is \""), "{document}");
+        assert_eq!(document["unused"][0]["keys"], json!(["talk.provider"]));
+        let said = site.ctl(&["config", "validate", path]).await.ended(78);
+        said.complains(&[
+            &format!("{path}:{line}:"),
+            key,
+            "talk.provider",
+            "not supported yet",
+        ]);
+    }
+}
+
 #[tokio::test]
 async fn messages_go_only_where_the_send_policy_lets_them() {
     let deny = json!({"action": "deny", "match": {"keyPrefix": "closed"}});

@@ -3,7 +3,7 @@
 
 use integration_tests::socket::Socket;
 use integration_tests::{Setup, Suite, within};
-use scripted_model::Server;
+use scripted_model::{Scenario, Server};
 use serde_json::{Value, json};
 
 async fn scene() -> (Suite, Server) {
@@ -108,6 +108,56 @@ async fn pages_of_history_stay_the_same_while_messages_come() {
         json!({"messageId": "nobody"}),
     ] {
         socket.fail("chat.history", ask(params)).await;
+    }
+}
+
+/// However small the pages are, together they have every message once, each with
+/// the id of its run that the client knows.
+#[tokio::test]
+async fn pages_of_history_leave_nothing_out() {
+    let (suite, model) = scene().await;
+    let mut socket = Socket::enter(&suite).await;
+    for key in ["p1", "p2"] {
+        model.push(Scenario::tool(
+            "execute_shell",
+            json!({"command": "echo x"}),
+        ));
+        let message =
+            json!({"sessionKey": "main", "message": format!("do {key}"), "idempotencyKey": key});
+        socket.call("chat.send", message).await;
+        socket.end_of(key).await;
+    }
+    for (limit, chars) in [
+        (1000, 500_000),
+        (1, 500_000),
+        (3, 500_000),
+        (1000, 1),
+        (1000, 900),
+    ] {
+        let (mut told, mut cursor) = (Vec::new(), json!(""));
+        while cursor != json!(null) {
+            let asked =
+                json!({"sessionKey": "main", "limit": limit, "maxChars": chars, "cursor": cursor});
+            let page = socket.call("chat.history", asked).await;
+            let messages = page["messages"].as_array().unwrap().clone();
+            assert!(!messages.is_empty(), "{page}");
+            told.splice(0..0, messages);
+            cursor = page["nextCursor"].clone();
+        }
+        let known = told.iter().map(|message| {
+            let about = &message["__openclaw"];
+            let of_user = message["idempotencyKey"]
+                .as_str()
+                .map(|it| it.replace(":user", ""));
+            let run = about["runId"].as_str().map(str::to_owned).or(of_user);
+            (about["seq"].as_u64().unwrap(), run.unwrap())
+        });
+        let wanted = [(1, "p1"), (2, "p1"), (3, "p1"), (4, "p1")];
+        let wanted = wanted
+            .into_iter()
+            .chain([(5, "p2"), (6, "p2"), (7, "p2"), (8, "p2")]);
+        let wanted: Vec<_> = wanted.map(|(seq, run)| (seq, run.to_owned())).collect();
+        assert_eq!(known.collect::<Vec<_>>(), wanted, "{limit} {chars}");
     }
 }
 

@@ -1,5 +1,7 @@
 //! `chat.history`: the conversation as clients show it.
 
+use std::collections::HashSet;
+
 use crate::refused::refused;
 
 use openclaw_conversations::Refusal;
@@ -13,7 +15,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::super::{Answer, Call};
-use crate::message::{names, shown, waits};
+use crate::message::{Names, names, shown, waits};
 use openclaw_runs::model;
 
 /// Messages when the client does not say how many.
@@ -84,13 +86,12 @@ pub(in super::super) async fn history(mut call: Call) -> Result<Answer, Failure>
         Some(_) => page(&call, &key, place, limit).await?,
         None => (0, None),
     };
-    let next_cursor = history
-        .as_ref()
-        .and_then(|history| next_cursor(history, offset));
     let settings = call.context.core.configuration.settings();
     let (provider, model) = model::configured(&settings, key.agent().as_str());
     let waiting = call.context.core.lanes.waiting(&key);
-    let told = told(history.as_ref(), offset, &waiting, chars);
+    let names = named(&call, history.as_ref()).await;
+    let told = told(history.as_ref(), offset, &waiting, (chars, &names));
+    let next_cursor = next_cursor(history.as_ref(), offset, &told);
     Ok(json!({
         "sessionKey": params.session_key.0,
         "sessionId": session_id,
@@ -170,11 +171,44 @@ async fn page(
     Ok((offset, Some(read(offset, limit).await?)))
 }
 
-/// The number of the page's oldest message, when there are older ones: it stays
-/// the same while others come.
-fn next_cursor(history: &History, offset: usize) -> Option<String> {
-    let newer = history.entries.len().saturating_add(offset);
-    let older = count(history.total).checked_sub(newer)?;
+/// The keys that clients gave the runs of the page. Of one that began before the
+/// page the ledger knows it: a message is told with the same run on every page.
+async fn named<'a>(call: &Call, history: Option<&'a History>) -> Names<'a> {
+    let entries = history.map_or(&[][..], |history| &history.entries);
+    let mut names = names(entries);
+    let mut asked = HashSet::new();
+    for run_id in entries.iter().filter_map(|entry| entry.message.run_id()) {
+        if asked.len() == BEGUN_BEFORE {
+            break;
+        }
+        if names.contains_key(run_id) || !asked.insert(run_id) {
+            continue;
+        }
+        // A run that the ledger does not have any more keeps its own id.
+        if let Ok(Some(found)) = call.context.core.storage.find(run_id).await
+            && let Some(key) = found.record.idempotency_key
+        {
+            names.insert(run_id, key);
+        }
+    }
+    names
+}
+
+/// Runs of a page that may have begun before it: one that went on, and those of
+/// messages that it answered together with its own.
+const BEGUN_BEFORE: usize = 16;
+
+/// The number of the oldest message that is told, when there are older ones: it
+/// stays the same while others come.
+fn next_cursor(history: Option<&History>, offset: usize, told: &HistoryPage) -> Option<String> {
+    let history = history?;
+    let older = match told.cut_before {
+        Some(older) => older,
+        None => {
+            let newer = history.entries.len().saturating_add(offset);
+            count(history.total).checked_sub(newer)?
+        }
+    };
     (older > 0).then(|| format!("{CURSOR}{older}"))
 }
 
@@ -198,30 +232,42 @@ struct HistoryPage {
     messages: Vec<Value>,
     /// Messages that wait for their turn.
     pending: Vec<Value>,
+    /// How many messages are older than the oldest that is told, where the page
+    /// had more than the client wants.
+    cut_before: Option<usize>,
 }
 
-fn told(history: Option<&History>, offset: usize, waiting: &[String], chars: usize) -> HistoryPage {
+fn told(
+    history: Option<&History>,
+    offset: usize,
+    waiting: &[String],
+    (chars, names): (usize, &Names<'_>),
+) -> HistoryPage {
     let entries = history.map_or(&[][..], |history| &history.entries);
     let total = history.map_or(0, |history| history.total);
     let passed = entries.len().saturating_add(offset);
     let first = usize::try_from(total)
         .unwrap_or(usize::MAX)
         .saturating_sub(passed);
-    let names = names(entries);
     let (mut messages, mut pending) = (Vec::new(), Vec::new());
+    let mut places = Vec::new();
     for (at, entry) in entries.iter().enumerate() {
         if says_nothing(&entry.message) {
             continue;
         }
         let run_id = entry.message.run_id();
         if run_id.is_some_and(|id| waiting.iter().any(|waits| waits == id)) {
-            pending.push(waits(entry, run_id.unwrap_or_default(), &names));
+            pending.push(waits(entry, run_id.unwrap_or_default(), names));
         } else {
-            messages.push(shown(entry, first + at + 1, &names));
+            messages.push(shown(entry, first + at + 1, names));
+            places.push(first + at);
         }
     }
+    let messages = within(messages, chars);
+    let cut = places.len() - messages.len();
     HistoryPage {
-        messages: within(messages, chars),
+        cut_before: (cut > 0).then(|| places[cut]),
+        messages,
         pending,
     }
 }
