@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The daemons and the libraries that the gateway and the agent-runner are made of.
-const CRATES: [&str; 14] = [
+const CRATES: [&str; 15] = [
     "agent-runner",
     "backends",
     "conversations",
@@ -25,6 +25,7 @@ const CRATES: [&str; 14] = [
     "model-api",
     "proxy",
     "runs",
+    "schedule",
     "turn-process",
     "websocket",
 ];

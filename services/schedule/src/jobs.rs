@@ -130,11 +130,14 @@ impl Jobs {
             job = job.made_by(maker);
         }
         let add = move |connection: &rusqlite::Connection| {
-            let all = rows::read_all(connection)?;
-            let same = |it: &&Job| job.declaration_key().is_some_and(|_| is_same(it, &job));
-            let job = match (all.iter().find(same), params) {
+            let declared = match job.declaration_key() {
+                Some(_) => rows::declared(connection)?,
+                None => Vec::new(),
+            };
+            let same = declared.iter().find(|it| is_same(it, &job));
+            let job = match (same, params) {
                 (Some(declared), Value::Object(fields)) => declared.patched(fields, now_ms()),
-                _ if all.len() >= JOB_LIMIT => return Ok(Err(Refused::TooMany)),
+                _ if rows::count(connection)? >= JOB_LIMIT => return Ok(Err(Refused::TooMany)),
                 _ => Ok(job),
             };
             let job = match job {
@@ -223,8 +226,7 @@ impl Jobs {
     pub(crate) async fn converge(&self, wanted: Vec<(String, i64)>) -> Result<(), Fault> {
         let converge = move |connection: &rusqlite::Connection| {
             let now = now_ms();
-            let mut there = rows::read_all(connection)?;
-            there.retain(Job::is_heartbeat);
+            let there = rows::heartbeats(connection)?;
             let made = wanted.iter().filter_map(|(agent, every_ms)| {
                 // What the configuration says has been checked.
                 Job::heartbeat(agent, *every_ms, now).ok()

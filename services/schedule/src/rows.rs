@@ -87,10 +87,13 @@ pub(crate) fn look(connection: &Connection, now: i64) -> rusqlite::Result<Look> 
     }
     let waiting = waiting(connection)?;
     has_more |= waiting.len() as i64 == BATCH;
+    let tried = waiting.len();
     let mut begun = Vec::new();
     for (run_id, job_id) in waiting {
         begun.extend(begin_due(connection, run_id, &job_id, now)?);
     }
+    // Behind one that was skipped there may be another of its job.
+    has_more |= begun.len() < tried;
     let next_ms = connection
         .prepare_cached("SELECT min(next_ms) FROM jobs WHERE next_ms > ?1")?
         .query_row([now], |row| row.get(0))?;
@@ -352,7 +355,9 @@ pub(crate) fn left(connection: &Connection, now: i64) -> rusqlite::Result<Vec<Be
             }
         }
     }
-    for mut job in jobs(connection, "SELECT job FROM jobs", [])? {
+    // Of a thousand jobs few say so.
+    let running = "SELECT job FROM jobs WHERE instr(job, '\"runningAtMs\"') > 0";
+    for mut job in jobs(connection, running, [])? {
         let is_left = left.iter().any(|run| run.job.id() == job.id());
         if job.is_running() && !is_left {
             job.forget_run();
@@ -463,6 +468,28 @@ fn jobs(
         jobs.extend(Job::read(&row?));
     }
     Ok(jobs)
+}
+
+/// The heartbeats.
+pub(crate) fn heartbeats(connection: &Connection) -> rusqlite::Result<Vec<Job>> {
+    let sql = "SELECT job FROM jobs WHERE job_id GLOB 'heartbeat-*'";
+    let mut found = jobs(connection, sql, [])?;
+    found.retain(Job::is_heartbeat);
+    Ok(found)
+}
+
+/// How many jobs there are.
+pub(crate) fn count(connection: &Connection) -> rusqlite::Result<usize> {
+    let count: i64 = connection
+        .prepare_cached("SELECT count(*) FROM jobs")?
+        .query_row([], |row| row.get(0))?;
+    Ok(usize::try_from(count).unwrap_or(usize::MAX))
+}
+
+/// The jobs that somebody declared.
+pub(crate) fn declared(connection: &Connection) -> rusqlite::Result<Vec<Job>> {
+    let sql = "SELECT job FROM jobs WHERE instr(job, '\"declarationKey\"') > 0";
+    jobs(connection, sql, [])
 }
 
 /// Removes a job; false when there is none.

@@ -267,7 +267,16 @@ mod tests {
         )]);
         let policy = policy.of_text();
         let (there, denied) = policy.split();
-        assert_eq!(there, ["memory_search", "memory_get", "memory_write"]);
+        assert_eq!(
+            there,
+            [
+                "memory_search",
+                "memory_get",
+                "memory_write",
+                "cron",
+                "remind"
+            ]
+        );
         let word = |name: &str| denied.iter().find(|denial| denial.tool == name);
         assert!(word("read_file").unwrap().reason.contains("\"text\""));
         assert!(

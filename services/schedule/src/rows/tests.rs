@@ -285,3 +285,19 @@ async fn look_begins_nothing_over_the_budget_of_the_day() {
     let (spent, asked) = spent_since(&connection, "j", day_begin(NOW)).unwrap();
     assert!((spent - 0.8).abs() < 1e-9 && asked == 2);
 }
+
+#[tokio::test]
+async fn look_skips_all_that_waits_of_what_was_switched_off() {
+    let (_folder, connection) = ledger().await;
+    let mut job = job("j", json!({"catchUp": "all"}));
+    write(&connection, &job, NOW).unwrap();
+    fall_due(&connection, &mut job, NOW + 3 * HOUR).unwrap();
+    job.enabled = false;
+    write(&connection, &job, NOW).unwrap();
+    let mut looks = 0;
+    while look(&connection, NOW + 3 * HOUR).unwrap().has_more {
+        looks += 1;
+        assert!(looks < 9, "it never ends");
+    }
+    assert!(rows(&connection).iter().all(|row| row.2 == "skipped"));
+}

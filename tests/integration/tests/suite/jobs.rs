@@ -123,7 +123,7 @@ async fn killed(kills: u64) {
         "50",
     ];
     for kind in [
-        &["ask", "--name", "ask"][..],
+        &["quinces", "--name", "ask"][..],
         &["tell", "--name", "tell", "--event"],
         &["--command", "echo x >> ran", "--name", "command"],
         &["remind", "--name", "remind", "--remind"],
@@ -179,7 +179,7 @@ async fn killed(kills: u64) {
     let asked = model
         .turns()
         .iter()
-        .filter(|turn| asked::words(turn).contains("ask"))
+        .filter(|turn| asked::words(turn).contains("quinces"))
         .count();
     eprintln!(
         "{kills} kills: {} rows, begun {begun:?}, commands ran {ran}, asked {asked}",

@@ -194,8 +194,19 @@ async fn webhook_is_told_once_where_it_may_be() {
         ])
         .await
         .ok();
-    suite.ctl(&["cron", "run", "w"]).await.ok();
-    let taken = last_run(&suite, 1).await;
+    // Until the agent-runner has heard of it.
+    let mut taken = refused;
+    for before in 1.. {
+        suite.ctl(&["cron", "run", "w"]).await.ok();
+        taken = last_run(&suite, before).await;
+        if !taken["reason"]
+            .as_str()
+            .unwrap()
+            .contains("allowedHostnames")
+        {
+            break;
+        }
+    }
     assert_eq!(taken["state"], "delivered", "{taken}");
     let (head, body) = heard.recv().await.unwrap();
     assert_eq!(body["summary"], "hi", "{body}");
@@ -320,9 +331,9 @@ async fn thousand_jobs_cost_nothing_while_none_is_due() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model).start().await;
     let gateway = suite.daemon("openclaw-gateway");
-    suite.ctl(&["cron", "list"]).await.ok();
-    let memory = || processes::memory(gateway, "Private_Dirty").unwrap();
-    let ticks = || {
+    suite.ctl(&["status"]).await.ok();
+    let memory = |gateway| processes::memory(gateway, "Private_Dirty").unwrap();
+    let ticks = |gateway| {
         let stat = std::fs::read_to_string(format!("/proc/{gateway}/stat")).unwrap();
         let fields: Vec<&str> = stat
             .rsplit(')')
@@ -332,7 +343,7 @@ async fn thousand_jobs_cost_nothing_while_none_is_due() {
             .collect();
         fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
     };
-    let before = memory();
+    let before = memory(gateway);
     let mut socket = integration_tests::Socket::enter(&suite).await;
     for number in 0..1000 {
         let job = json!({
@@ -348,13 +359,17 @@ async fn thousand_jobs_cost_nothing_while_none_is_due() {
     });
     let refused = socket.fail("cron.add", full).await;
     assert!(refused.to_string().contains("1000 jobs"), "{refused}");
-    let (after, busy) = (memory(), ticks());
+    // What it keeps for them is seen at one that did not add them.
+    processes::send(gateway, Signal::SIGKILL);
+    suite.ctl(&["status"]).await.ok();
+    let gateway = suite.daemon("openclaw-gateway");
+    let (after, busy) = (memory(gateway), ticks(gateway));
     tokio::time::sleep(std::time::Duration::from_secs(3)).await;
-    let used = ticks() - busy;
+    let used = ticks(gateway) - busy;
     eprintln!("1,000 jobs: {before} KiB before, {after} KiB after; {used} ticks in 3 s");
     assert!(used <= 1, "{used} ticks while nothing is due");
     assert!(
-        after.saturating_sub(before) < 8 * 1024,
+        after.saturating_sub(before) < 1024,
         "{before} to {after} KiB"
     );
     asked::turns(&model, 0).await;
