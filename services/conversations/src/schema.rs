@@ -18,19 +18,11 @@ const PAGE: i64 = 1024;
 /// Since version 1.
 const RUNS: &str = "
     CREATE TABLE runs (
-        run_id          TEXT PRIMARY KEY,
-        idempotency_key TEXT UNIQUE,
-        session_key     TEXT NOT NULL,
-        agent_id        TEXT NOT NULL,
-        session_id      TEXT NOT NULL,
-        channel         TEXT NOT NULL,
-        state           TEXT NOT NULL CHECK (state IN
-            ('accepted', 'running', 'done', 'failed', 'aborted', 'interrupted')),
-        user_entry_id   TEXT NOT NULL,
-        created_ms      INTEGER NOT NULL,
-        ended_ms        INTEGER,
-        reason          TEXT,
-        outcome         TEXT
+        run_id TEXT PRIMARY KEY, idempotency_key TEXT UNIQUE, session_key TEXT NOT NULL,
+        agent_id TEXT NOT NULL, session_id TEXT NOT NULL, channel TEXT NOT NULL, state TEXT NOT
+        NULL CHECK (state IN ('accepted', 'running', 'done', 'failed', 'aborted',
+        'interrupted')), user_entry_id TEXT NOT NULL, created_ms INTEGER NOT NULL, ended_ms
+        INTEGER, reason TEXT, outcome TEXT
     ) WITHOUT ROWID;
     CREATE INDEX open_runs ON runs (state) WHERE ended_ms IS NULL;
 ";
@@ -39,14 +31,9 @@ const RUNS: &str = "
 /// for it. Since version 2.
 const TURNS: &str = "
     CREATE TABLE turns (
-        run_id            TEXT PRIMARY KEY REFERENCES runs (run_id) ON DELETE CASCADE,
-        unit              TEXT NOT NULL,
-        cpu_ms            INTEGER NOT NULL,
-        memory_peak_bytes INTEGER NOT NULL,
-        tasks_peak        INTEGER NOT NULL,
-        input_tokens      INTEGER NOT NULL,
-        output_tokens     INTEGER NOT NULL,
-        cost_usd          REAL
+        run_id TEXT PRIMARY KEY REFERENCES runs (run_id) ON DELETE CASCADE, unit TEXT NOT NULL,
+        cpu_ms INTEGER NOT NULL, memory_peak_bytes INTEGER NOT NULL, tasks_peak INTEGER NOT
+        NULL, input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL, cost_usd REAL
     ) WITHOUT ROWID;
     CREATE INDEX runs_by_time ON runs (created_ms);
 ";
@@ -54,70 +41,37 @@ const TURNS: &str = "
 /// Before version 3 they were made at first use and had no version.
 const SMALL_TABLES: &str = "
     CREATE TABLE IF NOT EXISTS devices (
-        device_id     TEXT NOT NULL,
-        role          TEXT NOT NULL,
-        public_key    TEXT NOT NULL,
-        scopes        TEXT NOT NULL,
-        facts         TEXT NOT NULL,
-        token_hash    TEXT,
-        created_ms    INTEGER NOT NULL,
-        approved_ms   INTEGER NOT NULL,
-        issued_ms     INTEGER,
-        revoked_ms    INTEGER,
-        last_used_ms  INTEGER,
-        PRIMARY KEY (device_id, role)
+        device_id TEXT NOT NULL, role TEXT NOT NULL, public_key TEXT NOT NULL, scopes TEXT NOT
+        NULL, facts TEXT NOT NULL, token_hash TEXT, created_ms INTEGER NOT NULL, approved_ms
+        INTEGER NOT NULL, issued_ms INTEGER, revoked_ms INTEGER, last_used_ms INTEGER, PRIMARY
+        KEY (device_id, role)
     ) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS pairings (
-        request_id    TEXT PRIMARY KEY,
-        device_id     TEXT NOT NULL,
-        role          TEXT NOT NULL,
-        public_key    TEXT NOT NULL,
-        scopes        TEXT NOT NULL,
-        facts         TEXT NOT NULL,
-        created_ms    INTEGER NOT NULL,
+        request_id TEXT PRIMARY KEY, device_id TEXT NOT NULL, role TEXT NOT NULL, public_key
+        TEXT NOT NULL, scopes TEXT NOT NULL, facts TEXT NOT NULL, created_ms INTEGER NOT NULL,
         UNIQUE (device_id, role)
     ) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS jobs (
-        job_id        TEXT PRIMARY KEY,
-        job           TEXT NOT NULL,
-        next_ms       INTEGER,
-        updated_ms    INTEGER NOT NULL
+        job_id TEXT PRIMARY KEY, job TEXT NOT NULL, next_ms INTEGER, updated_ms INTEGER NOT NULL
     ) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS job_runs (
-        number        INTEGER PRIMARY KEY,
-        job_id        TEXT NOT NULL,
-        run_id        TEXT,
-        ended_ms      INTEGER NOT NULL,
-        entry         TEXT NOT NULL
+        number INTEGER PRIMARY KEY, job_id TEXT NOT NULL, run_id TEXT, ended_ms INTEGER NOT
+        NULL, entry TEXT NOT NULL
     );
     CREATE TABLE IF NOT EXISTS heartbeats (
-        number        INTEGER PRIMARY KEY CHECK (number = 1),
-        event         TEXT NOT NULL
+        number INTEGER PRIMARY KEY CHECK (number = 1), event TEXT NOT NULL
     );
     CREATE TABLE IF NOT EXISTS approvals (
-        approval_id   TEXT PRIMARY KEY,
-        run_id        TEXT NOT NULL,
-        session_key   TEXT NOT NULL,
-        agent_id      TEXT NOT NULL,
-        tool          TEXT NOT NULL,
-        command       TEXT NOT NULL,
-        cwd           TEXT NOT NULL,
-        reason        TEXT NOT NULL,
-        created_ms    INTEGER NOT NULL,
-        expires_ms    INTEGER NOT NULL,
-        decision      TEXT NOT NULL,
-        decided_by    TEXT NOT NULL,
-        decided_ms    INTEGER NOT NULL,
-        form          TEXT NOT NULL DEFAULT ''
+        approval_id TEXT PRIMARY KEY, run_id TEXT NOT NULL, session_key TEXT NOT NULL, agent_id
+        TEXT NOT NULL, tool TEXT NOT NULL, command TEXT NOT NULL, cwd TEXT NOT NULL, reason TEXT
+        NOT NULL, created_ms INTEGER NOT NULL, expires_ms INTEGER NOT NULL, decision TEXT NOT
+        NULL, decided_by TEXT NOT NULL, decided_ms INTEGER NOT NULL, form TEXT NOT NULL DEFAULT
+        ''
     ) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS command_grants (
-        agent_id      TEXT NOT NULL,
-        form          TEXT NOT NULL,
-        command       TEXT NOT NULL,
-        directory     TEXT NOT NULL,
-        created_ms    INTEGER NOT NULL,
-        granted_by    TEXT NOT NULL,
-        PRIMARY KEY (agent_id, form, command, directory)
+        agent_id TEXT NOT NULL, form TEXT NOT NULL, command TEXT NOT NULL, directory TEXT NOT
+        NULL, created_ms INTEGER NOT NULL, granted_by TEXT NOT NULL, PRIMARY KEY (agent_id,
+        form, command, directory)
     ) WITHOUT ROWID;
     CREATE INDEX IF NOT EXISTS job_runs_by_job ON job_runs (job_id, number);
 ";
@@ -126,11 +80,8 @@ const SMALL_TABLES: &str = "
 /// index of the open runs. Since version 3.
 const SESSION_NOTES: &str = "
     CREATE TABLE session_notes (
-        agent_id      TEXT NOT NULL,
-        session_key   TEXT NOT NULL,
-        entry         TEXT NOT NULL,
-        base          TEXT NOT NULL,
-        PRIMARY KEY (agent_id, session_key)
+        agent_id TEXT NOT NULL, session_key TEXT NOT NULL, entry TEXT NOT NULL, base TEXT NOT
+        NULL, PRIMARY KEY (agent_id, session_key)
     ) WITHOUT ROWID;
     -- By state it changed with each; the open ones are looked for in order of time.
     DROP INDEX open_runs;
@@ -194,31 +145,19 @@ const OUTBOX: &str = "
 /// who may, and what goes with a delivery. Since version 6.
 const CHANNELS: &str = "
     CREATE TABLE hand_ins (
-        channel       TEXT NOT NULL,
-        account       TEXT NOT NULL,
-        key           TEXT NOT NULL,
-        outcome       TEXT NOT NULL,
-        at_ms         INTEGER NOT NULL,
-        PRIMARY KEY (channel, account, key)
+        channel TEXT NOT NULL, account TEXT NOT NULL, key TEXT NOT NULL, outcome TEXT NOT NULL,
+        at_ms INTEGER NOT NULL, PRIMARY KEY (channel, account, key)
     ) WITHOUT ROWID;
     CREATE INDEX hand_ins_by_time ON hand_ins (at_ms);
     CREATE TABLE channel_requests (
-        channel       TEXT NOT NULL,
-        account       TEXT NOT NULL,
-        peer          TEXT NOT NULL,
-        code          TEXT NOT NULL UNIQUE,
-        name          TEXT NOT NULL,
-        created_ms    INTEGER NOT NULL,
-        PRIMARY KEY (channel, account, peer)
+        channel TEXT NOT NULL, account TEXT NOT NULL, peer TEXT NOT NULL, code TEXT NOT NULL
+        UNIQUE, name TEXT NOT NULL, created_ms INTEGER NOT NULL, PRIMARY KEY (channel, account,
+        peer)
     ) WITHOUT ROWID;
     CREATE TABLE channel_peers (
-        channel       TEXT NOT NULL,
-        account       TEXT NOT NULL,
-        peer          TEXT NOT NULL,
-        name          TEXT NOT NULL,
-        is_owner      INTEGER NOT NULL,
-        approved_ms   INTEGER NOT NULL,
-        PRIMARY KEY (channel, account, peer)
+        channel TEXT NOT NULL, account TEXT NOT NULL, peer TEXT NOT NULL, name TEXT NOT NULL,
+        is_owner INTEGER NOT NULL, approved_ms INTEGER NOT NULL, PRIMARY KEY (channel, account,
+        peer)
     ) WITHOUT ROWID;
     ALTER TABLE outbox ADD COLUMN extras TEXT NOT NULL DEFAULT '';
     -- Where the files of extras are, beneath the agent's workspace.

@@ -12,6 +12,7 @@ use crate::connection::{self, Gateway};
 
 mod configuration;
 mod conversation;
+mod form;
 mod input;
 mod interruption;
 mod listener;
@@ -22,8 +23,8 @@ mod sink;
 mod summary;
 mod trace;
 
+pub(crate) use form::Form;
 pub(crate) use session::find as session_named;
-pub(crate) use sink::Form;
 
 /// Whoever is told the id of the run that a message began.
 pub(crate) type Note = Box<dyn Fn(&str)>;
@@ -43,7 +44,7 @@ pub(crate) struct Turn<'a> {
 impl Turn<'_> {
     /// Sends the message and prints the reply.
     pub(crate) async fn run(self) -> Result<ExitCode, Failure> {
-        let sink = sink::choose(self.form);
+        let sink = form::choose(self.form);
         let stops = interruption::Stops::install(self.timeout)?;
         let questions = question::Questions::new(self.form.json);
         let names = listener::Names {

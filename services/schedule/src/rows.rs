@@ -243,7 +243,7 @@ pub(crate) fn spent_since(
         .prepare_cached(
             "SELECT total(turns.cost_usd), count(runs.run_id) FROM job_runs
              JOIN runs ON runs.idempotency_key = job_runs.run_id
-             LEFT JOIN turns ON turns.run_id = runs.run_id
+             LEFT JOIN turns USING (accepted_seq)
              WHERE job_runs.job_id = ?1 AND job_runs.started_ms >= ?2",
         )?
         .query_row(params![job_id, since_ms], |row| {

@@ -1,7 +1,6 @@
 //! What Tab completes: commands at the beginning of a line, sessions behind
 //! `/session`, and files.
 
-use openclaw_commands::COMMANDS as COMMANDS_OF_ASSISTANT;
 use rustyline::completion::{Completer, FilenameCompleter, Pair};
 use rustyline::highlight::Highlighter;
 use rustyline::hint::Hinter;
@@ -9,6 +8,31 @@ use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Context, Helper, Result};
 
 use super::own;
+
+/// The assistant's own commands, which the gateway carries out.
+const OF_ASSISTANT: &[&str] = &[
+    "help",
+    "commands",
+    "status",
+    "whoami",
+    "usage",
+    "models",
+    "agents",
+    "tools",
+    "sessions",
+    "exec",
+    "new",
+    "reset",
+    "stop",
+    "verbose",
+    "reasoning",
+    "name",
+    "approve",
+    "compact",
+    "model",
+    "think",
+    "queue",
+];
 
 /// Where a word that names a file begins.
 const OF_FILES: [&str; 4] = ["/", "./", "../", "~/"];
@@ -60,7 +84,7 @@ impl Completer for Completion {
         if let Some(begun) = before.strip_prefix('/')
             && !begun.contains(|c: char| c.is_whitespace() || c == '/')
         {
-            let names = COMMANDS_OF_ASSISTANT.iter().map(|command| command.name);
+            let names = OF_ASSISTANT.iter().copied();
             return Ok((0, matching(names.chain(own::COMMANDS), begun, "/")));
         }
         let word = before
@@ -114,6 +138,14 @@ mod tests {
         assert!(completed("/").len() > 10);
         assert!(completed("what is /sess").is_empty());
         assert!(completed("hello").is_empty());
+    }
+
+    #[test]
+    fn completion_knows_the_commands_that_there_are() {
+        let there = openclaw_commands::COMMANDS
+            .iter()
+            .map(|command| command.name);
+        assert_eq!(OF_ASSISTANT, there.collect::<Vec<_>>());
     }
 
     #[test]

@@ -5,7 +5,6 @@ use openclaw_proto::gateway::Accepted;
 use openclaw_terminal::{Failure, output};
 use serde_json::{Map, Value};
 
-use super::rendered::Rendered;
 use super::summary::{State, Summary};
 use super::trace;
 
@@ -27,37 +26,8 @@ pub(super) trait Sink {
     }
 }
 
-/// How a reply is to be printed.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Form {
-    /// As JSON.
-    pub(crate) json: bool,
-    /// While it comes.
-    pub(crate) stream: bool,
-    /// With a line for each call of a tool.
-    pub(crate) verbose: bool,
-    /// As it was written, also at a terminal.
-    pub(crate) raw: bool,
-}
-
-/// The sink that the arguments ask for.
-pub(super) fn choose(form: Form) -> Box<dyn Sink> {
-    let is_rendered = !form.raw && output::stdout_takes_escapes();
-    match (form.json, form.stream) {
-        (true, true) => Box::new(Lines),
-        (true, false) => Box::new(Document),
-        (false, stream) if is_rendered => Box::new(Rendered::new(stream, form.verbose)),
-        (false, stream) => Box::new(Text {
-            stream,
-            trace: form.verbose || output::stderr_is_terminal(),
-            terminal: output::stdout_is_terminal(),
-            line_open: false,
-        }),
-    }
-}
-
 /// For people.
-struct Text {
+pub(super) struct Text {
     /// Print the text as it comes.
     stream: bool,
     /// Show what the agent does.
@@ -69,6 +39,15 @@ struct Text {
 }
 
 impl Text {
+    pub(super) fn new(stream: bool, verbose: bool) -> Self {
+        Self {
+            stream,
+            trace: verbose || output::stderr_is_terminal(),
+            terminal: output::stdout_is_terminal(),
+            line_open: false,
+        }
+    }
+
     fn say(&mut self, text: &str) -> Result<(), Failure> {
         if text.is_empty() {
             return Ok(());
@@ -136,7 +115,7 @@ pub(super) fn warning(summary: &Summary) -> Option<&'static str> {
 }
 
 /// One line of JSON for each reply.
-struct Lines;
+pub(super) struct Lines;
 
 impl Sink for Lines {
     fn accepted(&mut self, accepted: &Accepted) -> Result<(), Failure> {
@@ -159,7 +138,7 @@ impl Sink for Lines {
 }
 
 /// One JSON document at the end.
-struct Document;
+pub(super) struct Document;
 
 impl Sink for Document {
     fn accepted(&mut self, _: &Accepted) -> Result<(), Failure> {

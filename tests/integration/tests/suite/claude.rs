@@ -83,9 +83,11 @@ async fn it_has_our_instructions_and_our_tools() {
         .filter_map(|tool| tool.strip_prefix("mcp__openclaw__"));
     let ours: Vec<&str> = ours.collect();
     let those = [
+        "cron",
         "memory_get",
         "memory_search",
         "memory_write",
+        "remind",
         "session_status",
     ];
     assert_eq!(ours, those, "and no second one of its own");

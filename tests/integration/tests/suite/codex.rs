@@ -117,9 +117,11 @@ async fn it_has_our_instructions_and_our_tools() {
     ours.sort_unstable();
     let those = [
         "apply_patch",
+        "cron",
         "memory_get",
         "memory_search",
         "memory_write",
+        "remind",
         "session_status",
     ];
     assert_eq!(ours, those, "and no second one of its own");
@@ -165,7 +167,7 @@ async fn status_says_that_it_answers_and_why() {
     let suite = setup.start().await;
     let status = suite.ctl(&["status", "--json"]).await.ended(0).document();
     assert_eq!(status["runner"]["backend"], "codex-cli", "{status}");
-    let words = suite.ctl(&["status"]).await.ok();
+    let words = suite.ctl(&["status", "--verbose"]).await.ok();
     assert!(
         words.contains("codex-cli") && words.contains("OPENAI_API_KEY"),
         "{words}"
