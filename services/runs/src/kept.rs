@@ -48,7 +48,7 @@ pub(crate) async fn stop(runner: &runner::Client, run_id: &str, reason: &str) {
 
 /// The turns that the runner keeps until they are closed, however long it is
 /// away.
-pub(crate) async fn all(runner: &runner::Client) -> Vec<String> {
+pub async fn all(runner: &runner::Client) -> Vec<String> {
     let kept = insistently(|| runner.kept_turns()).await;
     kept.unwrap_or_default()
 }

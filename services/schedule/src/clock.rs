@@ -10,9 +10,13 @@ use tokio::time::sleep;
 use crate::heartbeat::Beat;
 use crate::perform::{self, Outcome, Run};
 use crate::rows::State;
-use crate::{RETRY, Refused, Schedule, delivery, entry};
+use crate::{RETRY, Refused, Schedule, delivery, entry, script};
 use openclaw_jobs::{Delivered, Ended, Job, Payload};
 use openclaw_runs::JobAction;
+
+/// Runs that ended of which the runner may have to forget commands yet: at the moment
+/// of its end a gateway has hardly more.
+const REMEMBERED: u32 = 200;
 
 impl Schedule {
     /// Runs what is due, while `cron.enabled` does not say otherwise. Jobs that
@@ -59,6 +63,16 @@ impl Schedule {
             let run = Run::resumed(begun);
             self.needs.tasks.spawn(Arc::clone(self).finish(run));
         }
+        let own = Arc::clone(self);
+        self.needs.tasks.spawn(async move {
+            // The last ones that ended may have commands that the runner keeps.
+            let ended = own.jobs.history(None, REMEMBERED).await.unwrap_or_default();
+            let ended = ended.into_iter().filter(|run| run.ended_ms.is_some());
+            let ended: Vec<String> = ended.map(|run| run.run_id).collect();
+            if !ended.is_empty() {
+                script::forget_ended(&own.needs, &ended).await;
+            }
+        });
     }
 
     /// Starts what is due; says when the next one is.
@@ -92,7 +106,12 @@ impl Schedule {
         let (outcome, key, delivered) = self.complete(&run).await;
         while !self.needs.tasks.is_closed() {
             match self.close(&run, &outcome, key.as_ref(), &delivered).await {
-                Ok(()) => return,
+                Ok(()) => {
+                    if run.runs_commands() {
+                        script::forget(&self.needs, &run.id).await;
+                    }
+                    return;
+                }
                 Err(fault) => failure::report("note how a job ended, trying again later", &fault),
             }
             sleep(RETRY).await;

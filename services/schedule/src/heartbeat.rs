@@ -21,7 +21,7 @@ use serde_json::{Map, json};
 use crate::delivery::{at_place, on_channel_of};
 use crate::jobs::Jobs;
 use crate::perform::{self, Outcome, Run};
-use crate::script::{self, Script};
+use crate::script::{self, Part, Script};
 use crate::{Needs, rows};
 use checklist::Checklist;
 
@@ -208,7 +208,8 @@ impl<'a> Beat<'a> {
         };
         let command = Command::line(line);
         let script = Script {
-            name: format!("{} gate", self.run.id),
+            run_id: &self.run.id,
+            part: Part::Gate,
             key,
             command: &command,
             resumed_ms: self.run.is_resumed.then_some(self.run.started_ms),

@@ -14,7 +14,7 @@ use tokio::time::timeout;
 
 use crate::Needs;
 use crate::rows::{self, Begun};
-use crate::script::{self, Script};
+use crate::script::{self, Part, Script};
 use openclaw_jobs::{Command, Job, Payload};
 use openclaw_runs::{Extra, Started, keys, reply_text};
 
@@ -114,6 +114,14 @@ impl Run {
         }
     }
 
+    /// Whether commands are run for it.
+    pub(crate) fn runs_commands(&self) -> bool {
+        matches!(
+            self.job.payload,
+            Payload::Command(_) | Payload::Heartbeat {}
+        )
+    }
+
     /// Does what the job says, in the session `key`.
     pub(crate) async fn perform(&self, needs: &Needs, key: &SessionKey) -> Outcome {
         let done = match &self.job.payload {
@@ -140,7 +148,8 @@ impl Run {
 
     async fn run_command(&self, needs: &Needs, key: &SessionKey, command: &Command) -> Outcome {
         let script = Script {
-            name: format!("{} command", self.id),
+            run_id: &self.id,
+            part: Part::Command,
             key,
             command,
             resumed_ms: self.is_resumed.then_some(self.started_ms),

@@ -32,10 +32,51 @@ const STARTS: usize = 20;
 /// What a turn has beside its command, in seconds.
 const SLACK: u64 = 30;
 
+/// What a command is of its run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// All of it.
+    Command,
+    /// What is asked before it.
+    Gate,
+}
+
+impl Part {
+    const ALL: [Self; 2] = [Self::Command, Self::Gate];
+}
+
+/// Lets the runner forget the commands of a run. Not before its end is durable: a
+/// command that the runner does not know is begun.
+pub(crate) async fn forget(needs: &Needs, run_id: &str) {
+    for part in Part::ALL {
+        kept::close(&needs.runner, &turn_id(&name(run_id, part))).await;
+    }
+}
+
+/// The same for those of `run_ids` that the gateway before did not come to.
+pub(crate) async fn forget_ended(needs: &Needs, run_ids: &[String]) {
+    let kept = kept::all(&needs.runner).await;
+    for run_id in run_ids {
+        let is_kept = |part: Part| kept.contains(&turn_id(&name(run_id, part)));
+        if Part::ALL.into_iter().any(is_kept) {
+            forget(needs, run_id).await;
+        }
+    }
+}
+
+fn name(run_id: &str, part: Part) -> String {
+    match part {
+        Part::Command => format!("{run_id} command"),
+        Part::Gate => format!("{run_id} gate"),
+    }
+}
+
 /// A command of a run.
 pub(crate) struct Script<'a> {
-    /// The run of the job, and what it is of that.
-    pub(crate) name: String,
+    /// The run of the job,
+    pub(crate) run_id: &'a str,
+    /// and what it is of that.
+    pub(crate) part: Part,
     pub(crate) key: &'a SessionKey,
     pub(crate) command: &'a Command,
     /// When the run was begun, if a gateway before this one did that.
@@ -43,12 +84,14 @@ pub(crate) struct Script<'a> {
 }
 
 impl Script<'_> {
-    /// Runs it to its end; the error says why there is none.
+    /// Runs it to its end; the error says why there is none. What came of it is kept
+    /// until it is forgotten ([`forget`]).
     pub(crate) async fn run(&self, needs: &Needs) -> Result<Printed, String> {
-        let id = turn_id(&self.name);
-        let outcome = self.outcome(needs, &id).await;
-        kept::close(&needs.runner, &id).await;
-        outcome
+        self.outcome(needs, &turn_id(&self.name())).await
+    }
+
+    fn name(&self) -> String {
+        name(self.run_id, self.part)
     }
 
     async fn outcome(&self, needs: &Needs, id: &str) -> Result<Printed, String> {
