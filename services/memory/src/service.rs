@@ -80,7 +80,12 @@ impl Service {
         let begin = Instant::now();
         let found = self.ask(question, QUESTION_WAITS, Asked::search).await?;
         // The turn that asks has its own line of each call.
-        tracing::debug!("{}", told(&found, begin));
+        tracing::debug!(
+            hits = found.hits.len(),
+            milliseconds = milliseconds(begin),
+            "{}",
+            told(&found, begin)
+        );
         Ok(found)
     }
 

@@ -177,6 +177,7 @@ async fn a_run_can_be_found_in_the_log() {
     let writer = log.clone();
     let subscriber = tracing_subscriber::fmt()
         .json()
+        .with_max_level(tracing::Level::DEBUG)
         .with_writer(move || writer.clone())
         .finish();
     // For all threads: interest in a record is cached for the whole process,

@@ -268,7 +268,8 @@ async fn look_begins_nothing_over_the_budget_of_the_day() {
                 .unwrap();
             connection
                 .execute(
-                    "INSERT INTO turns VALUES (?1, '', 0, 0, 0, 0, 0, 0.4)",
+                    "INSERT INTO turns SELECT accepted_seq, '', 0, 0, 0, 0, 0, 0.4
+                     FROM runs WHERE run_id = ?1",
                     [run_id],
                 )
                 .unwrap();

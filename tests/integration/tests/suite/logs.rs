@@ -5,8 +5,8 @@ use integration_tests::log::message_of;
 use scripted_model::{Scenario, Server};
 use serde_json::json;
 
-/// Every daemon's own records; the runs are the gateway's.
-const TARGETS: [&str; 3] = ["openclaw_runs", "openclaw_agent_runner", "openclaw_memory"];
+/// Records of every daemon; those notable of a run are the gateway's and the runner's.
+const TARGETS: [&str; 3] = ["openclaw_notable", "openclaw_agent_runner", "openclaw_memory"];
 
 #[tokio::test]
 async fn one_run_is_followed_through_all_daemons() {

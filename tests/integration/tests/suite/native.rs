@@ -159,6 +159,7 @@ async fn a_short_message_is_a_small_request() {
         let suite = setup.start().await;
         suite.say("hi").await;
         let size = asked::turns(&model, 1).await[0].size;
-        assert!(size < 8_000, "{api}: {size} bytes");
+        // Twelve tools, those for jobs among them.
+        assert!(size < 8_500, "{api}: {size} bytes");
     }
 }

@@ -17,7 +17,7 @@ async fn status_names_the_backend_and_why() {
         .start()
         .await;
     suite.say("hello").await;
-    let said = suite.ctl(&["status"]).await.ended(0);
+    let said = suite.ctl(&["status", "--verbose"]).await.ended(0);
     let line = said
         .stdout
         .lines()
