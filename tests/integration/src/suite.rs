@@ -87,6 +87,7 @@ impl Suite {
     pub fn at_terminal(&self, arguments: &[&str]) -> Terminal {
         let mut command = self.command("openclawctl");
         command.args(arguments);
+        command.env("TERM", "xterm-256color").env_remove("NO_COLOR");
         Terminal::start(&format!("openclawctl {}", arguments.join(" ")), command)
     }
 

@@ -35,7 +35,6 @@ impl Terminal {
             ws_ypixel: 0,
         };
         let pair = openpty(Some(&size), None).expect("open a terminal");
-        command.env("TERM", "xterm-256color").env_remove("NO_COLOR");
         let side = |side: &OwnedFd| side.try_clone().expect("another descriptor of it");
         let child = command
             .stdin(side(&pair.slave))

@@ -331,7 +331,8 @@ async fn thousand_jobs_cost_nothing_while_none_is_due() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model).start().await;
     let gateway = suite.daemon("openclaw-gateway");
-    suite.ctl(&["status"]).await.ok();
+    // Not by what lists jobs: what it read for that stays for a while.
+    suite.ctl(&["sessions"]).await.ok();
     let memory = |gateway| processes::memory(gateway, "Private_Dirty").unwrap();
     let ticks = |gateway| {
         let stat = std::fs::read_to_string(format!("/proc/{gateway}/stat")).unwrap();
@@ -361,7 +362,7 @@ async fn thousand_jobs_cost_nothing_while_none_is_due() {
     assert!(refused.to_string().contains("1000 jobs"), "{refused}");
     // What it keeps for them is seen at one that did not add them.
     processes::send(gateway, Signal::SIGKILL);
-    suite.ctl(&["status"]).await.ok();
+    suite.ctl(&["sessions"]).await.ok();
     let gateway = suite.daemon("openclaw-gateway");
     let (after, busy) = (memory(gateway), ticks(gateway));
     tokio::time::sleep(std::time::Duration::from_secs(3)).await;

@@ -6,7 +6,11 @@ use scripted_model::{Scenario, Server};
 use serde_json::json;
 
 /// Records of every daemon; those notable of a run are the gateway's and the runner's.
-const TARGETS: [&str; 3] = ["openclaw_notable", "openclaw_agent_runner", "openclaw_memory"];
+const TARGETS: [&str; 3] = [
+    "openclaw_notable",
+    "openclaw_agent_runner",
+    "openclaw_memory",
+];
 
 #[tokio::test]
 async fn one_run_is_followed_through_all_daemons() {

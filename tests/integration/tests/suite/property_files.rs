@@ -243,6 +243,7 @@ fn property_5_nothing_is_written_outside_the_state_directory() {
     let known = [
         "agents",
         "auth.json",
+        "logs",
         "memory",
         "openclaw.json",
         "openclaw.json.bak",
