@@ -19,6 +19,16 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
+        "chat",
+        &[
+            ("openclawctl chat", "Talk in the main session"),
+            (
+                "openclawctl chat --session work",
+                "In a conversation of its own",
+            ),
+        ],
+    ),
+    (
         "message",
         &[
             (

@@ -54,7 +54,7 @@ async fn keys_without_effect_are_named_everywhere() {
     validated.complains(&[&keys[..], &reasons[..]].concat());
     let validated = suite.ctl(&["config", "validate", "--json"]).await;
     let unused = validated.document()["unused"].to_string();
-    let status = suite.ctl(&["status"]).await.stdout;
+    let status = suite.ctl(&["status", "--verbose"]).await.stdout;
     let doctor = suite.ctl(&["doctor"]).await.stdout;
     for text in keys.iter().chain(&reasons) {
         assert!(unused.contains(text), "{text}: {unused}");

@@ -291,7 +291,7 @@ async fn profiles_and_groups_choose() {
         (
             "messaging",
             json!(["read"]),
-            "read_file memory_search memory_get memory_write session_status",
+            "read_file memory_search memory_get memory_write cron remind session_status",
         ),
         (
             "minimal",
