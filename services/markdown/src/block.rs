@@ -2,10 +2,10 @@
 
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Tag, TagEnd};
 
-use crate::NARROWEST;
 use crate::code::Code;
 use crate::inline::Inline;
 use crate::prefix::Prefixes;
+use crate::span::NARROWEST;
 use crate::span::{Colour, Line, Span, Style};
 use crate::table::Table;
 use crate::wrap::wrap;

@@ -15,12 +15,8 @@ mod stream;
 mod table;
 mod wrap;
 
-pub use span::width;
+pub use span::{NARROWEST, width};
 pub use stream::{Draft, Stream};
-
-/// Columns below which nothing is laid out narrower: lines are then longer than
-/// the terminal, which breaks them itself.
-pub const NARROWEST: usize = 20;
 
 /// The whole of `text` at `columns`, with a line end after each line.
 #[must_use]

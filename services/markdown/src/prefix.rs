@@ -34,7 +34,7 @@ impl Prefixes {
             style: Style::faint(),
         };
         let rest = Span {
-            text: " ".repeat(crate::width(&marker.text)),
+            text: " ".repeat(crate::span::width(&marker.text)),
             style: Style::default(),
         };
         self.0.push(Prefix {

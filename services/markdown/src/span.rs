@@ -5,6 +5,10 @@ use std::rc::Rc;
 
 use unicode_width::UnicodeWidthStr as _;
 
+/// Columns below which nothing is laid out narrower: lines are then longer than
+/// the terminal, which breaks them itself.
+pub const NARROWEST: usize = 20;
+
 /// Ends every style.
 const RESET: &str = "\u{1b}[0m";
 /// Columns of a tab in code.

@@ -6,9 +6,9 @@ use std::ops::Range;
 
 use pulldown_cmark::{BrokenLink, CodeBlockKind, CowStr, Event, Options, Parser, Tag};
 
-use crate::NARROWEST;
 use crate::block::{Blocks, code_line, label, language};
 use crate::code::Code;
+use crate::span::NARROWEST;
 use crate::span::{Line, write};
 
 /// The most blanks before a fence.

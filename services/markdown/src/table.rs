@@ -58,7 +58,7 @@ impl Table {
             widths.max().unwrap_or(0).max(1)
         };
         let mut widths: Vec<usize> = (0..count).map(widest).collect();
-        let room = columns.saturating_sub(crate::width(SEPARATOR) * count.saturating_sub(1));
+        let room = columns.saturating_sub(crate::span::width(SEPARATOR) * count.saturating_sub(1));
         while widths.iter().sum::<usize>() > room {
             let Some(widest) = widths.iter_mut().max().filter(|it| **it > NARROWEST) else {
                 break;
