@@ -22,6 +22,7 @@ use tempfile::TempDir;
 use tokio::runtime::Runtime;
 use tokio::time::Instant;
 
+use crate::activity::Activity;
 use crate::approvals::Approvals;
 use crate::host::{Searches, Tools};
 
@@ -156,6 +157,6 @@ fn approvals(folder: PathBuf) -> Approvals {
         Instant::now() + Duration::from_secs(600),
         Arc::new(spool),
         spool::decisions(&folder, "r"),
-        Arc::default(),
+        Arc::new(Activity::new(false)),
     )
 }
