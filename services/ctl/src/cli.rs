@@ -99,7 +99,7 @@ pub(crate) enum Command {
     /// Print the token that WebSocket and HTTP clients need
     Token(Token),
     /// Bring systemd's units in line with the configuration: ports, and workspaces elsewhere
-    Sockets(Sockets),
+    Sockets(openclaw_sockets::Sockets),
     /// Run the daemons in the foreground, where there is no systemd
     Run(Run),
     /// Print what a shell needs to complete commands, sessions and runs
@@ -304,29 +304,6 @@ pub(crate) struct Version {
     pub(crate) json: bool,
 }
 
-/// Arguments of `sockets`.
-#[derive(Debug, Args)]
-pub(crate) struct Sockets {
-    /// Write nothing; exit with 1 when they are not in line
-    #[arg(long)]
-    pub(crate) check: bool,
-    /// First have gateway.port keep this port; auto: a free one, where somebody else has the configured one
-    #[arg(long, value_name = "auto|NUMBER", conflicts_with = "check", value_parser = port)]
-    pub(crate) port: Option<Port>,
-    /// With --port auto: say that somebody else has a port that was set, and leave it
-    #[arg(long, requires = "port")]
-    pub(crate) keep_set: bool,
-}
-
-/// The port that is wanted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Port {
-    /// Any that is free, where the configured one is not.
-    Auto,
-    /// This one.
-    Number(u16),
-}
-
 /// Arguments of `run`.
 #[derive(Debug, Args)]
 pub(crate) struct Run {
@@ -413,14 +390,6 @@ fn assignment(text: &str) -> Result<(String, String), String> {
     let (key, value) = text.split_once('=').ok_or("write KEY=VALUE")?;
     openclaw_config::KeyPath::parse(key).map_err(|error| error.to_string())?;
     Ok((key.to_owned(), value.to_owned()))
-}
-
-fn port(text: &str) -> Result<Port, String> {
-    match (text, text.parse()) {
-        ("auto", _) => Ok(Port::Auto),
-        (_, Ok(number @ 1..)) => Ok(Port::Number(number)),
-        _ => Err("give auto, or a number from 1 to 65535".to_owned()),
-    }
 }
 
 #[cfg(test)]

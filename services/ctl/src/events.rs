@@ -81,30 +81,13 @@ impl Following {
         while let Some(told) = telling.next().await {
             match told {
                 Ok(told) => {
-                    self.note(&told);
+                    note(&mut self.subscription, &told);
                     self.print_one(&told)?;
                 }
                 Err(error) => return Ok(error),
             }
         }
         Ok(CallError::cut_off())
-    }
-
-    /// Notes from where to go on.
-    fn note(&mut self, told: &FeedItem) {
-        let sequence = match told {
-            FeedItem::Opened { epoch, sequence } => {
-                self.subscription.epoch.clone_from(epoch);
-                // What is kept comes first, where it was asked for.
-                self.subscription.after.unwrap_or(*sequence)
-            }
-            FeedItem::Gap {
-                through_sequence, ..
-            } => *through_sequence,
-            FeedItem::Event(event) => event.sequence,
-            FeedItem::Live { sequence, .. } | FeedItem::CaughtUp { sequence } => *sequence,
-        };
-        self.subscription.after = Some(sequence);
     }
 
     fn print_one(&self, told: &FeedItem) -> Result<(), Failure> {
@@ -117,6 +100,23 @@ impl Following {
             None => Ok(()),
         }
     }
+}
+
+/// Notes from where a subscription goes on.
+pub(crate) fn note(subscription: &mut Subscription, told: &FeedItem) {
+    let sequence = match told {
+        FeedItem::Opened { epoch, sequence } => {
+            subscription.epoch.clone_from(epoch);
+            // What is kept comes first, where it was asked for.
+            subscription.after.unwrap_or(*sequence)
+        }
+        FeedItem::Gap {
+            through_sequence, ..
+        } => *through_sequence,
+        FeedItem::Event(event) => event.sequence,
+        FeedItem::Live { sequence, .. } | FeedItem::CaughtUp { sequence } => *sequence,
+    };
+    subscription.after = Some(sequence);
 }
 
 /// Whether there is more where the gateway is asked again.

@@ -66,7 +66,7 @@ fn execute(
             paths,
             environment,
             reload: &|| openclaw_foreground::reload(paths),
-            align: &|| crate::sockets::bring_in_line(environment, false, |_| Ok(())),
+            align: &|| openclaw_sockets::bring_in_line(environment, false, |_| Ok(())),
         };
         command(&contacts).await
     })

@@ -177,12 +177,12 @@ fn has_units(environment: &Environment) -> bool {
 }
 
 fn keep_port(port: u16, environment: &Environment) -> Result<(), Failure> {
-    let sockets = cli::Sockets {
+    let sockets = openclaw_sockets::Sockets {
         check: false,
-        port: Some(cli::Port::Number(port)),
+        port: Some(openclaw_sockets::Port::Number(port)),
         keep_set: false,
     };
-    crate::sockets::execute(&sockets, environment)?;
+    openclaw_sockets::execute(&sockets, environment)?;
     tell(&["daemon-reload"], environment)?;
     tell(&["restart", TARGET], environment)
 }

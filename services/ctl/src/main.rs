@@ -11,7 +11,6 @@ use openclaw_terminal::pager::Pager;
 use crate::cli::{Command, SecurityAction};
 
 mod agents;
-mod aliases;
 mod approvals;
 mod backup;
 mod cancel;
@@ -32,7 +31,6 @@ mod models;
 mod run;
 mod sessions;
 mod setup;
-mod sockets;
 mod token;
 mod turns;
 mod version;
@@ -40,7 +38,7 @@ mod version;
 fn main() -> ExitCode {
     let environment = Environment::inherit();
     let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
-    let alias = |name: &str| aliases::find(name, &environment);
+    let alias = |name: &str| openclaw_terminal::aliases::find(name, &environment);
     let command = match cli::parse(words.collect(), alias) {
         Ok(command) => command,
         Err(code) => return code,
@@ -102,7 +100,7 @@ fn execute(command: Command, environment: &Environment) -> Result<ExitCode, Fail
         Command::Send(arguments) => libraries::send(&arguments, environment),
         Command::Cron(arguments) => libraries::cron(&arguments, environment),
         Command::Token(arguments) => token::execute(&arguments, environment),
-        Command::Sockets(arguments) => sockets::execute(&arguments, environment),
+        Command::Sockets(arguments) => openclaw_sockets::execute(&arguments, environment),
         Command::Setup(arguments) => setup::execute(&arguments, environment),
         Command::Run(arguments) => run::execute(&arguments, environment),
         Command::Activate(arguments) => Err(run::activate(arguments)),

@@ -2,6 +2,7 @@
 //! which nothing acts on the terminal, questions, tables, numbers in words, and failures
 //! with what may help and an exit code.
 
+pub mod aliases;
 pub mod failure;
 pub mod live;
 pub mod output;

@@ -13,7 +13,7 @@ use tokio_stream::StreamExt as _;
 use super::Here;
 use super::editor::Printer;
 use crate::connection::Gateway;
-use crate::sessions;
+use crate::{events, sessions};
 
 /// Before the gateway is asked again.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -34,7 +34,7 @@ pub(super) async fn tell(gateway: Gateway, session: String, here: Arc<Here>, mut
         if let Ok(telling) = client.subscribe(subscription.clone()).await {
             let mut telling = std::pin::pin!(telling);
             while let Some(Ok(told)) = telling.next().await {
-                note(&mut subscription, &told);
+                events::note(&mut subscription, &told);
                 let FeedItem::Event(event) = told else {
                     continue;
                 };
@@ -51,22 +51,6 @@ pub(super) async fn tell(gateway: Gateway, session: String, here: Arc<Here>, mut
     }
 }
 
-/// Notes from where to go on.
-fn note(subscription: &mut Subscription, told: &FeedItem) {
-    let sequence = match told {
-        FeedItem::Opened { epoch, sequence } => {
-            subscription.epoch.clone_from(epoch);
-            subscription.after.unwrap_or(*sequence)
-        }
-        FeedItem::Gap {
-            through_sequence, ..
-        } => *through_sequence,
-        FeedItem::Event(event) => event.sequence,
-        FeedItem::Live { sequence, .. } | FeedItem::CaughtUp { sequence } => *sequence,
-    };
-    subscription.after = Some(sequence);
-}
-
 /// What is to be seen of an event; None: nothing.
 async fn words(
     gateway: &Gateway,
@@ -75,37 +59,49 @@ async fn words(
 ) -> Result<Option<String>, CallError> {
     match &event.kind {
         Kind::MessageAccepted { channel, .. } => {
-            let said = last(gateway, session).await?;
+            let said = last(gateway, session, of_user).await?;
             let channel = output::line(channel);
             Ok(said.map(|said| format!("{channel} › {}\n", output::prose(&said))))
         }
         Kind::RunEnded(_) => answer(gateway, &event.run_id).await,
-        Kind::Announcement { .. } => answer_of_announcement(gateway, session).await,
+        Kind::Announcement { .. } => {
+            let said = last(gateway, session, of_assistant).await?;
+            Ok(said.and_then(|text| laid_out(&text)))
+        }
         _ => Ok(None),
     }
 }
 
-/// The user's last words.
-async fn last(gateway: &Gateway, session: &str) -> Result<Option<String>, CallError> {
+/// The last thing in the conversation that `pick` takes the words of.
+async fn last(
+    gateway: &Gateway,
+    session: &str,
+    pick: fn(Said) -> Option<String>,
+) -> Result<Option<String>, CallError> {
     let part = Part {
         limit: LAST,
         skip: 0,
         all: false,
         raw: false,
     };
-    let reading = gateway
-        .sessions
-        .read(sessions::named(session, None), part)
-        .await?;
-    let said = reading
-        .items
-        .into_iter()
-        .rev()
-        .find_map(|item| match item.said {
-            Said::User { text } => Some(text),
-            _ => None,
-        });
-    Ok(said)
+    let named = sessions::named(session, None);
+    let reading = gateway.sessions.read(named, part).await?;
+    let said = reading.items.into_iter().rev().map(|item| item.said);
+    Ok(said.filter_map(pick).next())
+}
+
+fn of_user(said: Said) -> Option<String> {
+    match said {
+        Said::User { text } => Some(text),
+        _ => None,
+    }
+}
+
+fn of_assistant(said: Said) -> Option<String> {
+    match said {
+        Said::Assistant { text } => Some(text),
+        _ => None,
+    }
 }
 
 /// The answer of a run.
@@ -119,32 +115,6 @@ async fn answer(gateway: &Gateway, run_id: &str) -> Result<Option<String>, CallE
         }
     }
     Ok(laid_out(&text))
-}
-
-/// What the assistant said unasked.
-async fn answer_of_announcement(
-    gateway: &Gateway,
-    session: &str,
-) -> Result<Option<String>, CallError> {
-    let part = Part {
-        limit: LAST,
-        skip: 0,
-        all: false,
-        raw: false,
-    };
-    let reading = gateway
-        .sessions
-        .read(sessions::named(session, None), part)
-        .await?;
-    let said = reading
-        .items
-        .into_iter()
-        .rev()
-        .find_map(|item| match item.said {
-            Said::Assistant { text } => Some(text),
-            _ => None,
-        });
-    Ok(said.and_then(|text| laid_out(&text)))
 }
 
 fn laid_out(text: &str) -> Option<String> {

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::report::{self, Report};
 use crate::cli::config::Validate;
-use crate::sockets;
+use openclaw_sockets as sockets;
 
 /// Units that do not grant what the configuration does.
 const UNITS: &str = "the units do not know yet where the state or a workspace is; run: openclawctl \

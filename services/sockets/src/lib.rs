@@ -14,27 +14,21 @@ use openclaw_config::{Environment, Paths};
 use openclaw_settings::{Gateway, Settings};
 use openclaw_terminal::{Failure, output};
 
-use crate::cli;
-
+mod arguments;
 mod channels;
 mod memory;
 mod port;
 mod state;
 mod unit_text;
 
-/// The drop-ins' name, after the units' own and before a user's.
-const DROP_IN: &str = "50-openclaw.conf";
+pub use arguments::{Port, Sockets};
+use unit_text::{DROP_IN, socket};
+
 /// What the units as shipped listen at.
 const MAIN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 18789);
 const CLI: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
-const HEADER: &str =
-    "# Written by `openclawctl sockets` from the configuration; it replaces this file.\n";
-
 /// Writes the drop-ins, or says which would be written.
-pub(crate) fn execute(
-    arguments: &cli::Sockets,
-    environment: &Environment,
-) -> Result<ExitCode, Failure> {
+pub fn execute(arguments: &Sockets, environment: &Environment) -> Result<ExitCode, Failure> {
     if let Some(wanted) = arguments.port {
         port::choose(wanted, arguments.keep_set, environment)?;
     }
@@ -55,7 +49,7 @@ pub(crate) fn execute(
 
 /// Brings the units in line with the configuration, or only tells what is not, as
 /// `told` has it; whether anything is not.
-pub(crate) fn bring_in_line(
+pub fn bring_in_line(
     environment: &Environment,
     check: bool,
     told: impl Fn(&str) -> Result<(), Failure>,
@@ -151,7 +145,7 @@ fn of_services(
 
 /// Whether the services' units say where the state is, grant what the
 /// configuration does, and start the channels that are on. Where that cannot be read, something else says so.
-pub(crate) fn are_in_line(environment: &Environment) -> bool {
+pub fn are_in_line(environment: &Environment) -> bool {
     let Ok(settings) = openclaw_settings::load(environment) else {
         return true;
     };
@@ -214,14 +208,6 @@ fn listen(address: SocketAddr) -> String {
     format!("ListenStream=\nListenStream={address}\n")
 }
 
-/// A drop-in of a socket with these lines of its section.
-fn socket(head: &str, lines: &str) -> String {
-    match lines {
-        "" => format!("{HEADER}{head}"),
-        lines => format!("{HEADER}{head}[Socket]\n{lines}"),
-    }
-}
-
 fn found(path: &Path) -> Result<Option<String>, Failure> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
@@ -273,7 +259,7 @@ mod tests {
             let environment = [("HOME", home)]
                 .into_iter()
                 .chain(variables.iter().copied());
-            let arguments = cli::Sockets {
+            let arguments = Sockets {
                 check,
                 port: None,
                 keep_set: false,
@@ -281,14 +267,14 @@ mod tests {
             execute(&arguments, &environment.collect())
         }
 
-        fn move_to(&self, port: cli::Port, keep_set: bool) -> Result<ExitCode, Failure> {
+        fn move_to(&self, port: Port, keep_set: bool) -> Result<ExitCode, Failure> {
             let home = self.0.path().to_str().unwrap();
             let run = self.0.path().join("run");
             let run = [
                 ("HOME", home),
                 ("OPENCLAW_RUNTIME_DIR", run.to_str().unwrap()),
             ];
-            let arguments = cli::Sockets {
+            let arguments = Sockets {
                 check: false,
                 port: Some(port),
                 keep_set,
@@ -526,18 +512,18 @@ mod tests {
         fs::create_dir_all(&state).unwrap();
         let text = serde_json::json!({"gateway": {"port": taken}}).to_string();
         fs::write(state.join("openclaw.json"), text).unwrap();
-        scene.move_to(cli::Port::Auto, true).unwrap();
+        scene.move_to(Port::Auto, true).unwrap();
         assert_eq!(scene.port(), u64::from(taken), "it was set");
-        scene.move_to(cli::Port::Number(taken), false).unwrap_err();
-        scene.move_to(cli::Port::Auto, false).unwrap();
+        scene.move_to(Port::Number(taken), false).unwrap_err();
+        scene.move_to(Port::Auto, false).unwrap();
         let chosen = scene.port();
         assert_ne!(chosen, u64::from(taken));
         let written = scene.drop_in("openclaw-gateway.socket").unwrap();
         assert!(written.ends_with(&format!(":{chosen}\n")), "{written}");
-        scene.move_to(cli::Port::Auto, false).unwrap();
+        scene.move_to(Port::Auto, false).unwrap();
         assert_eq!(scene.port(), chosen, "it is free");
         drop(other);
-        scene.move_to(cli::Port::Number(taken), false).unwrap();
+        scene.move_to(Port::Number(taken), false).unwrap();
         assert_eq!(scene.port(), u64::from(taken));
     }
 

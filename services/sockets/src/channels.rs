@@ -14,8 +14,8 @@ use openclaw_settings::Settings;
 use openclaw_settings::channels::{CHANNELS, DEFAULT_ACCOUNT, state_folder, token_file, unit};
 use openclaw_terminal::Failure;
 
-use super::unit_text::{CONFINING, escaped, unnameable, unquoted};
-use super::{DROP_IN, HEADER, state};
+use super::state;
+use super::unit_text::{CONFINING, DROP_IN, HEADER, escaped, unnameable, unquoted};
 
 /// What starts the units that are linked there.
 const WANTS: &str = "openclaw.target.wants";

@@ -5,14 +5,15 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::PathBuf;
 
+use crate::output;
 use openclaw_config::Environment;
-use openclaw_terminal::output;
 
 /// Bytes that are read of the file.
 const LONGEST: u64 = 64 * 1024;
 
 /// What `name` stands for.
-pub(crate) fn find(name: &str, environment: &Environment) -> Option<Vec<String>> {
+#[must_use]
+pub fn find(name: &str, environment: &Environment) -> Option<Vec<String>> {
     let path = path(environment)?;
     let mut text = String::new();
     let read = File::open(&path)
@@ -46,34 +47,7 @@ fn meaning(text: &str, name: &str) -> Option<Vec<String>> {
         let (alias, words) = line.split_once('=')?;
         (alias.trim() == name).then_some(words)
     })?;
-    let words = words.trim();
-    (!words.is_empty()).then(|| split(words))
-}
-
-/// Words, of which one may have blanks between quotes.
-fn split(text: &str) -> Vec<String> {
-    let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
-    let mut is_begun = false;
-    for letter in text.chars() {
-        match (letter, quote) {
-            (_, Some(end)) if letter == end => quote = None,
-            ('"' | '\'', None) => (quote, is_begun) = (Some(letter), true),
-            (' ' | '\t', None) => {
-                if is_begun {
-                    words.push(std::mem::take(&mut word));
-                }
-                is_begun = false;
-            }
-            _ => {
-                word.push(letter);
-                is_begun = true;
-            }
-        }
-    }
-    if is_begun {
-        words.push(word);
-    }
-    words
+    shlex::split(words).filter(|words| !words.is_empty())
 }
 
 #[cfg(test)]
@@ -91,5 +65,6 @@ mod tests {
         );
         assert_eq!(found("none"), None);
         assert_eq!(found("mine"), None);
+        assert_eq!(meaning("open = message 'no end", "open"), None);
     }
 }

@@ -9,8 +9,8 @@ use anyhow::Context as _;
 use openclaw_settings::Settings;
 use openclaw_terminal::Failure;
 
-use super::unit_text::{CONFINING, escaped, unnameable};
-use super::{HEADER, state};
+use super::state;
+use super::unit_text::{CONFINING, HEADER, escaped, unnameable};
 
 /// The service.
 pub(super) const UNIT: &str = "openclaw-memory.service";

@@ -4,6 +4,12 @@ use std::path::Path;
 
 use openclaw_terminal::Failure;
 
+/// The drop-ins' name, after the units' own and before a user's.
+pub(super) const DROP_IN: &str = "50-openclaw.conf";
+/// The first line of each.
+pub(super) const HEADER: &str =
+    "# Written by `openclawctl sockets` from the configuration; it replaces this file.\n";
+
 /// The drop-in that confines it to files. Where the installer could not add it,
 /// memory may write wherever its user may; a mount option would then need what
 /// this system refuses, and the service would not start.
@@ -26,4 +32,12 @@ pub(super) fn escaped(path: &Path) -> Result<String, Failure> {
 /// As the rest of a line of a unit file, which has no quotes.
 pub(super) fn unquoted(path: &Path) -> Result<String, Failure> {
     openclaw_service_manager::unquoted(path).ok_or_else(|| unnameable(path))
+}
+
+/// A drop-in of a socket with these lines of its section.
+pub(super) fn socket(head: &str, lines: &str) -> String {
+    match lines {
+        "" => format!("{HEADER}{head}"),
+        lines => format!("{HEADER}{head}[Socket]\n{lines}"),
+    }
 }

@@ -7,8 +7,7 @@ use std::path::Path;
 use openclaw_config::Paths;
 use openclaw_terminal::Failure;
 
-use super::HEADER;
-use super::unit_text::{CONFINING, escaped, unnameable, unquoted};
+use super::unit_text::{CONFINING, HEADER, escaped, socket as socket_text, unnameable, unquoted};
 
 /// Services whose drop-in says nothing else; memory's has workspaces, too.
 pub(super) const UNITS: [&str; 3] = [
@@ -68,7 +67,7 @@ pub(super) fn making(paths: &Paths) -> Result<Option<String>, Failure> {
 /// The drop-in of a socket that needs no other lines.
 pub(super) fn socket(paths: &Paths) -> Result<Option<String>, Failure> {
     let making = making(paths)?;
-    Ok(making.map(|lines| super::socket("", &lines)))
+    Ok(making.map(|lines| socket_text("", &lines)))
 }
 
 /// The line that names the folder; none where the units name it already.

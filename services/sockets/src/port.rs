@@ -8,9 +8,7 @@ use openclaw_foreground::port::{self, Taken};
 use openclaw_settings::Settings;
 use openclaw_terminal::{Failure, output};
 
-use crate::cli::Port;
-use crate::connection;
-use crate::status;
+use crate::arguments::Port;
 
 /// Has the configuration say which port is the gateway's. `keep_set`: one that
 /// somebody set is his, and only told of.
@@ -79,7 +77,7 @@ fn foreign(address: SocketAddr, settings: &Settings) -> Result<Option<Taken>, Fa
         return Ok(Some(taken));
     }
     let paths = &settings.paths;
-    let suite = connection::runtime()?.block_on(status::ask(paths));
+    let suite = openclaw_connection::runtime()?.block_on(openclaw_status::ask(paths));
     let is_ours = match suite.gateway.given() {
         Some(gateway) => gateway.listens_at(address),
         // A gateway that cannot say so just now may have it.
