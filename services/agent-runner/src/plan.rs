@@ -29,11 +29,9 @@ pub(crate) fn for_agent(
     plan.level = bounds.level;
     plan.network = bounds.network;
     plan.limits = limits(agent);
-    plan.read_write = [&places.workspace, &places.home, &places.temporary]
-        .into_iter()
-        .chain(&sandbox.read_write)
-        .cloned()
-        .collect();
+    let own = [&*places.workspace, &places.home, &places.temporary];
+    plan.read_write = own.map(Path::to_owned).into();
+    plan.read_write.extend(sandbox.read_write.iter().cloned());
     plan.read_only.extend(sandbox.read_only.iter().cloned());
     plan.contested = contested(settings);
     plan.grant_program(program, &closed(settings));
@@ -73,7 +71,7 @@ fn contested(settings: &RunnerSettings) -> Vec<PathBuf> {
     let of = |agent: &AgentSettings| {
         let sandbox = &agent.sandbox;
         let own = [
-            agent.workspace.clone(),
+            agent.workspace.to_path_buf(),
             settings.paths.agent_home(&agent.id),
         ];
         let servers = settings.mcp_servers.iter().flat_map(|(name, server)| {

@@ -125,7 +125,7 @@ fn dialogue(start: &Start<'_>, own: CodexTools) -> CodexDialogue {
     let known = cli::known_session(turn, NAME);
     CodexDialogue {
         thread: json!({
-            "cwd": places.workspace,
+            "cwd": &*places.workspace,
             "model": start.model,
             // Whatever it would run unasked is asked about here, where the
             // policy is: with the one exception of commands that only read.

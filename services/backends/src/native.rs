@@ -42,7 +42,7 @@ pub fn request(
         step_limit: agent.limits.steps,
         step_limit_key: own_limits::advise(STEPS.to_owned(), &own_limits::names(turn)),
         identical_call_limit: agent.limits.identical_calls,
-        workspace: places.workspace.clone(),
+        workspace: places.workspace.to_path_buf(),
         system: prompt::system(turn, places, &agent.persona),
         text: match model {
             Some(_) => prompt::message(&turn.text, &turn.passages),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use openclaw_config::Paths;
-use openclaw_folder::Folder;
+use openclaw_folder::{ConfiguredFolder, Folder};
 use openclaw_sandbox::identity::{self, Identity};
 use openclaw_sandbox::ownership;
 use openclaw_settings::{AgentSettings, Settings};
@@ -56,7 +56,7 @@ pub enum Error {
 #[derive(Debug)]
 pub struct Places {
     /// Where it works.
-    pub workspace: PathBuf,
+    pub workspace: ConfiguredFolder,
     /// HOME.
     pub home: PathBuf,
     /// TMPDIR, of this turn alone.
@@ -85,8 +85,10 @@ impl Places {
 
     /// Makes the folders, those of the state directory for the agent's user.
     pub fn make(&self, settings: &Settings) -> Result<(), Error> {
-        for path in [&self.workspace, &self.home, &self.temporary] {
-            make(path)?;
+        self.workspace.open_or_create()?;
+        make(&self.home)?;
+        make(&self.temporary)?;
+        for path in [&*self.workspace, &self.home, &self.temporary] {
             if path.starts_with(&settings.paths.state) {
                 self.give(path)?;
             }

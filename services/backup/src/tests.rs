@@ -77,8 +77,8 @@ impl Scene {
         Source {
             paths: self.paths(),
             workspaces: vec![
-                ("main".to_owned(), self.state().join("workspace")),
-                ("work".to_owned(), self.home().join("notes")),
+                ("main".to_owned(), self.state().join("workspace").into()),
+                ("work".to_owned(), self.home().join("notes").into()),
             ],
             granted: vec![self.state().join("shared")],
             program: "1.2.3".to_owned(),

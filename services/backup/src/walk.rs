@@ -11,7 +11,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use openclaw_folder::{Entry, Folder, Kind};
+use openclaw_folder::{ConfiguredFolder, Entry, Folder, Kind};
 
 use crate::error::Error;
 use crate::layout::{PERMISSIONS, STATE};
@@ -79,7 +79,7 @@ impl Place {
 impl Inventory {
     /// Looks through the state directory: what was not found before.
     pub(crate) fn state(&mut self, state: &Path, rules: &Rules) -> Result<(), Error> {
-        let folder = Folder::open_configured(state)?;
+        let folder = ConfiguredFolder::from(state.to_owned()).open()?;
         let folder = folder.ok_or_else(|| Error::NoState(state.to_owned()))?;
         self.below(STATE, folder, rules)
     }
@@ -88,10 +88,10 @@ impl Inventory {
     pub(crate) fn workspace(
         &mut self,
         name: &str,
-        place: &Path,
+        place: &ConfiguredFolder,
         rules: &Rules,
     ) -> Result<bool, Error> {
-        let Some(folder) = Folder::open_configured(place)? else {
+        let Some(folder) = place.open()? else {
             return Ok(false);
         };
         self.below(name, folder, rules)?;

@@ -8,6 +8,7 @@ use std::time::UNIX_EPOCH;
 
 use jiff::Timestamp;
 use openclaw_config::{Paths, state_lock};
+use openclaw_folder::ConfiguredFolder;
 use tar::{EntryType, Header};
 use tempfile::{NamedTempFile, TempDir};
 
@@ -34,7 +35,7 @@ pub struct Source {
     /// The state directory and the configuration.
     pub paths: Paths,
     /// Every agent with its workspace.
-    pub workspaces: Vec<(String, PathBuf)>,
+    pub workspaces: Vec<(String, ConfiguredFolder)>,
     /// Where agents write besides.
     pub granted: Vec<PathBuf>,
     /// The version of this program.
@@ -44,8 +45,8 @@ pub struct Source {
 impl Source {
     /// Where agents write.
     fn written(&self) -> Vec<PathBuf> {
-        let workspaces = self.workspaces.iter().map(|(_, place)| place);
-        workspaces.chain(&self.granted).cloned().collect()
+        let workspaces = self.workspaces.iter().map(|(_, place)| place.to_path_buf());
+        workspaces.chain(self.granted.iter().cloned()).collect()
     }
 }
 
@@ -289,7 +290,7 @@ impl Writer {
             if place.starts_with(&source.paths.state) {
                 continue;
             }
-            if let Some(known) = workspaces.iter_mut().find(|it| it.place == *place) {
+            if let Some(known) = workspaces.iter_mut().find(|it| it.place == **place) {
                 known.agents.push(agent.clone());
                 continue;
             }
@@ -301,7 +302,7 @@ impl Writer {
             self.items(items, found, begun)?;
             workspaces.push(Workspace {
                 name,
-                place: place.clone(),
+                place: place.to_path_buf(),
                 agents: vec![agent.clone()],
             });
         }

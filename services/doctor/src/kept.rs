@@ -44,7 +44,7 @@ impl Kept {
         for one in agents.filter(|one| agent.is_empty() || one.id == agent) {
             let home = settings.paths.agent_home(&one.id);
             kept.place(&home, Folder::open(&home), words, forget);
-            let workspace = Folder::open_configured(&one.workspace);
+            let workspace = one.workspace.open();
             kept.place(&one.workspace, workspace, words, false);
             for path in &one.memory.extra_paths {
                 kept.extra(&one.workspace.join(path), settings, words);
@@ -121,33 +121,13 @@ impl Kept {
     /// A folder or a file that the configuration names, which may lie where an agent
     /// writes.
     fn extra(&mut self, path: &Path, settings: &Settings, words: &Words) {
-        match opened(path, settings) {
-            Ok(None) => {}
-            Ok(Some((root, relative))) => match root.folder(&relative) {
-                Ok(None) => self.file(&root, &relative, words, false),
-                folder => self.place(path, folder, words, false),
-            },
+        let configured = settings.folder(path.to_owned());
+        match configured.holding() {
+            Ok(Some((root, name))) => self.file(&root, Path::new(&name), words, false),
+            Ok(None) => self.place(path, configured.open(), words, false),
             Err(_) => self.unread.push(path.to_owned()),
         }
     }
-}
-
-/// The folder from which on no link on the way to `path` is followed, and the rest of
-/// the way; None when nothing is there.
-fn opened(path: &Path, settings: &Settings) -> io::Result<Option<(Folder, PathBuf)>> {
-    let real = match settings.written_around(path) {
-        Some(_) => path.to_owned(),
-        // The user's own links lead where they lead.
-        None => match path.canonicalize() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            real => real?,
-        },
-    };
-    let above = settings.written_around(&real);
-    let above = above.unwrap_or_else(|| real.parent().unwrap_or(Path::new("/")).to_owned());
-    let relative = real.strip_prefix(&above).unwrap_or(&real).to_owned();
-    let root = Folder::open_configured(&above)?;
-    Ok(root.map(|root| (root, relative)))
 }
 
 fn is_session(relative: &Path) -> bool {

@@ -1,15 +1,14 @@
 //! What is done about what was found.
 
-use std::fs::{self, DirBuilder, Permissions};
-use std::os::unix::fs::{
-    DirBuilderExt as _, FileTypeExt as _, MetadataExt as _, PermissionsExt as _,
-};
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use nix::unistd::geteuid;
 use openclaw_config::state_lock::StateLock;
 use openclaw_config::{Environment, Paths, programs};
+use openclaw_folder::ConfiguredFolder;
 use openclaw_folder::Folder;
 use openclaw_service_manager::{tell, user};
 use openclaw_sessions::AgentId;
@@ -20,9 +19,6 @@ use openclaw_terminal::words;
 use crate::index::GATEWAY;
 use crate::leftovers::{self, RUNNER};
 use crate::remedy::Mend;
-
-/// What is private: the owner's alone.
-const PRIVATE_FOLDER: u32 = 0o700;
 
 /// Does it; what was done.
 ///
@@ -80,12 +76,8 @@ fn mode(path: &Path, mode: u32) -> anyhow::Result<String> {
     Ok(format!("{shown} has mode {mode:04o} now"))
 }
 
-fn folder(path: &Path) -> anyhow::Result<String> {
-    DirBuilder::new()
-        .recursive(true)
-        .mode(PRIVATE_FOLDER)
-        .create(path)
-        .with_context(|| format!("cannot make {}", path.display()))?;
+fn folder(path: &ConfiguredFolder) -> anyhow::Result<String> {
+    path.open_or_create()?;
     Ok(format!("made {}", path.display()))
 }
 
@@ -220,7 +212,7 @@ mod tests {
             "nobody else can reach the state"
         );
         let workspace = folder.path().join("a/b");
-        done(&Mend::Folder(workspace.clone()), &paths).unwrap();
+        done(&Mend::Folder(workspace.clone().into()), &paths).unwrap();
         assert_eq!(fs::metadata(workspace).unwrap().mode() & 0o777, 0o700);
     }
 

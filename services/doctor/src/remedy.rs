@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use openclaw_folder::ConfiguredFolder;
 use openclaw_sessions::AgentId;
 
 /// What is done about something that was found. Doing it twice does no more
@@ -18,7 +19,7 @@ pub enum Mend {
         mode: u32,
     },
     /// A folder is made.
-    Folder(PathBuf),
+    Folder(ConfiguredFolder),
     /// A socket is removed at which nobody listens.
     Socket(PathBuf),
     /// An index of sessions is made from the transcripts.

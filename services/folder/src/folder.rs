@@ -55,16 +55,14 @@ impl Folder {
     /// # Errors
     /// When it is no folder, is a symbolic link, or may not be read.
     pub fn open(path: &Path) -> Result<Option<Self>, Error> {
-        Self::opened(path, OFlag::O_NOFOLLOW)
-    }
-
-    /// As [`Folder::open`], for a folder that the configuration names and that
-    /// lies in no other [`Folder`]: the user's own link to it is followed.
-    ///
-    /// # Errors
-    /// When it is no folder or may not be read.
-    pub fn open_configured(path: &Path) -> Result<Option<Self>, Error> {
-        Self::opened(path, OFlag::empty())
+        let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC | OFlag::O_NOFOLLOW;
+        match nix::fcntl::open(path, flags, Mode::empty()) {
+            Ok(descriptor) => Self::of(descriptor, path).map(Some),
+            Err(Errno::ENOENT) => Ok(None),
+            // What a link is to O_DIRECTORY.
+            Err(Errno::ENOTDIR) if path.is_symlink() => Err(Error::new("open", path, Errno::ELOOP)),
+            Err(errno) => Err(Error::new("open", path, errno)),
+        }
     }
 
     /// Opens the folder at `path`, and makes it first (mode 0700, parents
@@ -78,18 +76,6 @@ impl Folder {
         }
         make(path)?;
         Self::open(path)?.ok_or_else(|| Error::new("open", path, Errno::ENOENT))
-    }
-
-    /// As [`Folder::open_or_create`], for a folder that the configuration names.
-    ///
-    /// # Errors
-    /// As [`Folder::open_configured`], and when it cannot be made.
-    pub fn open_or_create_configured(path: &Path) -> Result<Self, Error> {
-        if let Some(folder) = Self::open_configured(path)? {
-            return Ok(folder);
-        }
-        make(path)?;
-        Self::open_configured(path)?.ok_or_else(|| Error::new("open", path, Errno::ENOENT))
     }
 
     /// Where it was when it was opened; for messages, and for whoever is told
@@ -151,24 +137,24 @@ impl Folder {
         })
     }
 
-    fn opened(path: &Path, links: OFlag) -> Result<Option<Self>, Error> {
-        let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC | links;
-        let descriptor = match nix::fcntl::open(path, flags, Mode::empty()) {
-            Ok(descriptor) => descriptor,
-            Err(Errno::ENOENT) => return Ok(None),
-            // What a link is to O_DIRECTORY.
-            Err(Errno::ENOTDIR) if !links.is_empty() && path.is_symlink() => {
-                return Err(Error::new("open", path, Errno::ELOOP));
-            }
-            Err(errno) => return Err(Error::new("open", path, errno)),
-        };
+    /// The folder that `descriptor` is open on, which need not be open for reading.
+    pub(crate) fn at(descriptor: &OwnedFd, path: &Path) -> Result<Self, Error> {
+        let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
+        let opened = openat(descriptor, ".", flags, Mode::empty());
+        Self::of(
+            opened.map_err(|errno| Error::new("open", path, errno))?,
+            path,
+        )
+    }
+
+    fn of(descriptor: OwnedFd, path: &Path) -> Result<Self, Error> {
         let ownership =
             Ownership::of(&descriptor).map_err(|errno| Error::new("look at", path, errno))?;
-        Ok(Some(Self {
+        Ok(Self {
             descriptor,
             path: path.to_owned(),
             ownership,
-        }))
+        })
     }
 
     /// The error of an `operation` on what is at `relative`.

@@ -8,6 +8,7 @@
 //! file is neither read nor waited for, and every read has a bound.
 
 mod beneath;
+mod configured;
 mod entries;
 mod error;
 mod folder;
@@ -18,6 +19,7 @@ mod read;
 mod remove;
 mod write;
 
+pub use configured::ConfiguredFolder;
 pub use entries::Entry;
 pub use error::Error;
 pub use folder::{Folder, open_resolved};

@@ -270,8 +270,13 @@ fn the_folder_itself_may_be_no_link_unless_it_is_configured() {
     symlink("own", &link).unwrap();
     assert!(is_link(&Folder::open(&link).unwrap_err()));
     assert!(is_link(&Folder::open_or_create(&link).unwrap_err()));
-    assert!(Folder::open_configured(&link).unwrap().is_some());
-    assert!(Folder::open_or_create_configured(&link).is_ok());
+    assert!(
+        ConfiguredFolder::from(link.clone())
+            .open()
+            .unwrap()
+            .is_some()
+    );
+    assert!(ConfiguredFolder::from(link).open_or_create().is_ok());
     assert!(Folder::open(&base.path().join("none")).unwrap().is_none());
     let file = base.path().join("file");
     fs::write(&file, "").unwrap();

@@ -5,7 +5,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use openclaw_folder::Folder;
+use openclaw_folder::ConfiguredFolder;
 use openclaw_proto::outbox::DeliveredFile;
 
 /// What such a line begins with.
@@ -67,7 +67,7 @@ pub fn names_files(text: &str) -> bool {
 
 /// `text` without the lines that name files, and the files in the workspace. A
 /// file that cannot be had is said in the text.
-pub fn with_files(text: &str, workspace: &Path) -> WithFiles {
+pub fn with_files(text: &str, workspace: &ConfiguredFolder) -> WithFiles {
     let is_voice = text.contains(AS_VOICE);
     let mut taken = WithFiles::default();
     let mut lines = Vec::new();
@@ -99,7 +99,7 @@ fn named(line: &str) -> Option<String> {
 }
 
 /// The file beneath the workspace, however it is written.
-fn found(name: &str, workspace: &Path) -> Option<(String, DeliveredFile)> {
+fn found(name: &str, workspace: &ConfiguredFolder) -> Option<(String, DeliveredFile)> {
     let path = Path::new(name);
     let relative = if path.is_absolute() {
         path.strip_prefix(workspace).ok()?
@@ -110,8 +110,7 @@ fn found(name: &str, workspace: &Path) -> Option<(String, DeliveredFile)> {
     let relative: PathBuf = parts
         .filter(|part| !matches!(part, Component::CurDir))
         .collect();
-    let folder = Folder::open_configured(workspace).ok()??;
-    let (_, status) = folder.open_file(&relative).ok()??;
+    let (_, status) = workspace.open().ok()??.open_file(&relative).ok()??;
     let name = relative.file_name()?.to_str()?.to_owned();
     let file = DeliveredFile {
         mime_type: mime_type(&name).to_owned(),
@@ -143,7 +142,7 @@ mod tests {
             absolute.display()
         );
         assert!(names_files(&text) && !names_files("MEDIA:https://x\nmedia"));
-        let taken = with_files(&text, &workspace);
+        let taken = with_files(&text, &workspace.clone().into());
         assert_eq!(taken.paths, ["out/a.PNG", "say.ogg"]);
         let [picture, voice] = taken.files.as_slice() else {
             panic!("{taken:?}");
@@ -156,11 +155,25 @@ mod tests {
         assert!(!taken.text.contains(AS_VOICE));
     }
 
+    /// Who writes around a workspace may put a link in its place.
+    #[test]
+    fn media_is_not_taken_from_where_a_link_in_place_of_the_workspace_leads() {
+        let dir = tempfile::tempdir().unwrap();
+        let shared = dir.path().join("shared");
+        std::fs::create_dir(&shared).unwrap();
+        std::fs::write(dir.path().join("secret.txt"), b"s").unwrap();
+        std::os::unix::fs::symlink(dir.path(), shared.join("work")).unwrap();
+        let workspace = ConfiguredFolder::new(shared.join("work"), [shared].into());
+        let taken = with_files("MEDIA:secret.txt", &workspace);
+        assert!(taken.files.is_empty(), "{taken:?}");
+        assert!(taken.text.contains("could not be attached"));
+    }
+
     #[test]
     fn media_of_one_reply_is_bounded() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("a"), b"1").unwrap();
-        let taken = with_files(&"MEDIA:a\n".repeat(FILES + 2), dir.path());
+        let taken = with_files(&"MEDIA:a\n".repeat(FILES + 2), &dir.path().into());
         assert_eq!(taken.files.len(), FILES);
         assert_eq!(taken.text.lines().count(), 2);
     }

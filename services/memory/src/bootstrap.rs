@@ -109,7 +109,7 @@ mod tests {
     fn workspace() -> (tempfile::TempDir, Workspace) {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("memory")).unwrap();
-        let workspace = Workspace::open(folder.path()).unwrap().unwrap();
+        let workspace = Workspace::open(&folder.path().into()).unwrap().unwrap();
         (folder, workspace)
     }
 

@@ -1,9 +1,9 @@
 //! Notes the assistant is told to keep.
 
 use std::io::{self, Read as _, Write as _};
-use std::path::Path;
 
 use jiff::Zoned;
+use openclaw_folder::ConfiguredFolder;
 use openclaw_proto::memory::Remembered;
 
 use crate::error::Error;
@@ -13,11 +13,15 @@ use crate::workspace::{FILE_LIMIT, Workspace};
 /// A longer text is a document, which belongs in a file of its own; in bytes.
 const TEXT_LIMIT: usize = 16 * 1024;
 
-/// Appends `text` to the note of the day of `now`, in the workspace at `path`.
+/// Appends `text` to the note of the day of `now`, in the workspace at `folder`.
 /// Durable when it returns.
-pub(crate) fn remember(path: &Path, text: &str, now: &Zoned) -> Result<Remembered, Error> {
+pub(crate) fn remember(
+    folder: &ConfiguredFolder,
+    text: &str,
+    now: &Zoned,
+) -> Result<Remembered, Error> {
     let item = item(text, now)?;
-    let workspace = Workspace::open_or_create(path)?;
+    let workspace = Workspace::open_or_create(folder)?;
     workspace.create_folder(FOLDER)?;
     let note = dated::path(now.date());
     let (mut file, is_new) = workspace.open_to_append(&note)?;
@@ -94,12 +98,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("workspace");
         let note = path.join("memory/2026-03-04.md");
-        let first = remember(&path, " The key is under the mat. ", &now()).unwrap();
+        let first = remember(&path.clone().into(), " The key is under the mat. ", &now()).unwrap();
         assert_eq!(
             (first.path.as_str(), first.line),
             ("memory/2026-03-04.md", 3)
         );
-        let second = remember(&path, "Shopping:\r\n- milk\n\n- bread", &now()).unwrap();
+        let second = remember(
+            &path.clone().into(),
+            "Shopping:\r\n- milk\n\n- bread",
+            &now(),
+        )
+        .unwrap();
         assert_eq!(second.line, 4);
         assert_eq!(
             fs::read_to_string(&note).unwrap(),
@@ -114,7 +123,12 @@ mod tests {
         fs::create_dir(folder.path().join("memory")).unwrap();
         let note = folder.path().join("memory/2026-03-04.md");
         fs::write(&note, "one\ntwo").unwrap();
-        assert_eq!(remember(folder.path(), "three", &now()).unwrap().line, 3);
+        assert_eq!(
+            remember(&folder.path().into(), "three", &now())
+                .unwrap()
+                .line,
+            3
+        );
         assert_eq!(
             fs::read_to_string(&note).unwrap(),
             "one\ntwo\n- 09:05 three\n"
@@ -124,9 +138,9 @@ mod tests {
     #[test]
     fn what_is_no_note_is_refused_and_nothing_is_made() {
         let folder = tempfile::tempdir().unwrap();
-        let empty = remember(folder.path(), " \n", &now());
+        let empty = remember(&folder.path().into(), " \n", &now());
         assert!(matches!(empty, Err(Error::NoteEmpty)));
-        let long = remember(folder.path(), &"x".repeat(TEXT_LIMIT + 1), &now());
+        let long = remember(&folder.path().into(), &"x".repeat(TEXT_LIMIT + 1), &now());
         assert!(matches!(long, Err(Error::NoteTooLong { .. })));
         assert!(!folder.path().join("memory").exists());
     }
@@ -140,7 +154,7 @@ mod tests {
             .unwrap()
             .set_len(FILE_LIMIT)
             .unwrap();
-        let full = remember(folder.path(), "one more", &now());
+        let full = remember(&folder.path().into(), "one more", &now());
         assert!(matches!(full, Err(Error::NoteFull { .. })));
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use openclaw_folder::{Folder, Kind};
+use openclaw_folder::{ConfiguredFolder, Folder, Kind};
 use openclaw_retrieval::Source;
 
 use crate::workspace::{Error, Listing, Stamp, Workspace};
@@ -38,10 +38,7 @@ const DEPTH: usize = 16;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
     /// Where.
-    pub(crate) folder: PathBuf,
-    /// A folder around it in which agents write, if there is one: the place is
-    /// reached through no link beneath that.
-    pub(crate) inside: Option<PathBuf>,
+    pub(crate) folder: ConfiguredFolder,
     /// Which files.
     pub(crate) shape: Shape,
     /// What documents' names begin with: of an extra folder its path.
@@ -109,14 +106,7 @@ impl Place {
 
     /// Opens the folder; None when it is not there.
     pub(crate) fn open(&self) -> Result<Option<Workspace>, Error> {
-        let inside = self.inside.as_ref().and_then(|above| {
-            let relative = self.folder.strip_prefix(above).ok()?;
-            Some((above, relative))
-        });
-        match inside {
-            Some((above, relative)) => Workspace::open_inside(above, relative),
-            None => Workspace::open(&self.folder),
-        }
+        Workspace::open(&self.folder)
     }
 
     fn root_of_tree(&self) -> Option<&'static str> {
@@ -254,7 +244,9 @@ fn walk(
         }
         if listed.is_full() {
             let folder = place.folder.clone();
-            listed.left_out.push(LeftOut::TooMany { folder });
+            listed.left_out.push(LeftOut::TooMany {
+                folder: folder.to_path_buf(),
+            });
             break;
         }
     }
@@ -302,8 +294,7 @@ mod tests {
 
     fn place(folder: &Path, shape: Shape) -> Place {
         Place {
-            folder: folder.to_owned(),
-            inside: None,
+            folder: folder.to_owned().into(),
             shape,
             prefix: String::new(),
         }

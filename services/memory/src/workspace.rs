@@ -4,9 +4,8 @@
 //! [`openclaw_folder`].
 
 use std::fs::File;
-use std::path::Path;
 
-use openclaw_folder::Folder;
+use openclaw_folder::{ConfiguredFolder, Folder};
 
 mod decode;
 mod listing;
@@ -29,24 +28,14 @@ pub(crate) struct Workspace {
 }
 
 impl Workspace {
-    /// Opens the workspace at `path`, which the configuration names; None when
-    /// nothing is there.
-    pub(crate) fn open(path: &Path) -> Result<Option<Self>, Error> {
-        Ok(Folder::open_configured(path)?.map(|root| Self { root }))
+    /// Opens the workspace at `folder`; None when nothing is there.
+    pub(crate) fn open(folder: &ConfiguredFolder) -> Result<Option<Self>, Error> {
+        Ok(folder.open()?.map(|root| Self { root }))
     }
 
-    /// Opens the folder `relative` of the folder `above`, in which an agent
-    /// writes; None when nothing is there.
-    pub(crate) fn open_inside(above: &Path, relative: &Path) -> Result<Option<Self>, Error> {
-        let Some(above) = Folder::open_configured(above)? else {
-            return Ok(None);
-        };
-        Ok(above.folder(relative)?.map(|root| Self { root }))
-    }
-
-    /// Opens the workspace at `path`, and makes it first when nothing is there.
-    pub(crate) fn open_or_create(path: &Path) -> Result<Self, Error> {
-        let root = Folder::open_or_create_configured(path)?;
+    /// Opens the workspace at `folder`, and makes it first when nothing is there.
+    pub(crate) fn open_or_create(folder: &ConfiguredFolder) -> Result<Self, Error> {
+        let root = folder.open_or_create()?;
         Ok(Self { root })
     }
 

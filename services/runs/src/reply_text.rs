@@ -1,9 +1,8 @@
 //! The text of a reply, put together from a run's events.
 
-use std::path::PathBuf;
-
 use futures_util::StreamExt as _;
 use openclaw_conversations::storage::ChannelReply;
+use openclaw_folder::ConfiguredFolder;
 use openclaw_inbound::{AskedFor, WithFiles, asked_for, names_files, with_files};
 use openclaw_proto::event::Kind;
 use openclaw_proto::outbox::Extras;
@@ -22,7 +21,7 @@ pub(crate) async fn on_channel(
     run: &Run,
     outcome: &Kind,
     text: String,
-    workspace: Option<PathBuf>,
+    workspace: Option<ConfiguredFolder>,
 ) -> Option<ChannelReply> {
     let is_silent = matches!(outcome, Kind::Done(_))
         && (text.trim().is_empty() || silence::is_silent(&text) || SILENT.contains(&text.trim()));

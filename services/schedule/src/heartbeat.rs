@@ -8,7 +8,6 @@ mod hours;
 use openclaw_commands::Sender;
 use openclaw_conversations::{Refusal, channels};
 use openclaw_daemon::failure;
-use openclaw_folder::Folder;
 use openclaw_jobs::{Command, Delivered};
 use openclaw_proto::gateway::Message;
 use openclaw_proto::outbox::Place;
@@ -179,7 +178,7 @@ impl<'a> Beat<'a> {
             return Ok(Checklist::Missing);
         };
         let read = tokio::task::spawn_blocking(move || {
-            let folder = Folder::open_configured(&workspace)?;
+            let folder = workspace.open()?;
             let bytes = folder.map(|folder| folder.read(CHECKLIST, CHECKLIST_LIMIT));
             bytes.transpose().map(Option::flatten)
         });

@@ -1,7 +1,8 @@
 //! Validated settings: typed, with the units in the types.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use openclaw_config::environment::Environment;
@@ -12,6 +13,7 @@ use openclaw_config::redact;
 use openclaw_config::secret::Secret;
 use openclaw_config::substitute::Missing;
 use openclaw_effect::Unused;
+use openclaw_folder::ConfiguredFolder;
 use serde_json::Value;
 
 use crate::document;
@@ -115,6 +117,8 @@ pub struct Settings {
     /// What holds from a daemon's start to its end, by its keys; see
     /// [`SOCKETS_ADVICE`].
     pub fixed: BTreeMap<&'static str, String>,
+    /// Where agents, and their servers of tools, may write; see [`Settings::folder`].
+    pub(crate) written: Arc<[PathBuf]>,
 }
 
 impl AsRef<Settings> for Settings {
@@ -153,7 +157,12 @@ impl Settings {
             document: &document,
             fragment: &fragment,
         };
-        let (agents, default_agent) = source.agents()?;
+        let (mut agents, default_agent) = source.agents()?;
+        let written = written(&paths, &fragment, &agents);
+        for agent in agents.values_mut() {
+            let path = agent.workspace.to_path_buf();
+            agent.workspace = ConfiguredFolder::new(path, Arc::clone(&written));
+        }
         let search = source.search()?;
         let doors = Gateway::resolve(&fragment.gateway, &fragment.hooks, &origin)?;
         tools::check_paths(&fragment.mcp, &paths).map_err(invalid)?;
@@ -185,6 +194,7 @@ impl Settings {
             warnings: Vec::new(),
             unused: Vec::new(),
             provider_faults,
+            written,
             stated: keys::section(&paths.configuration, "", &document)?,
             paths,
         })
@@ -215,19 +225,28 @@ impl Settings {
         self.agents.get(id)
     }
 
-    /// The folder in which agents write, any of them, that `path` lies in, if it does;
-    /// of several the outermost one, as all beneath is theirs. From there on to `path`
-    /// no link is to be followed.
-    pub fn written_around(&self, path: &Path) -> Option<PathBuf> {
-        let of_agent = |agent: &AgentSettings| {
-            let own = [agent.workspace.clone(), self.paths.agent(&agent.id)];
-            own.into_iter().chain(agent.sandbox.read_write.clone())
-        };
-        let written = self.agents.values().flat_map(of_agent);
-        written
-            .filter(|written| path.starts_with(written))
-            .min_by_key(|written| written.components().count())
+    /// The folder at `path`, which may lie where agents write.
+    pub fn folder(&self, path: PathBuf) -> ConfiguredFolder {
+        ConfiguredFolder::new(path, Arc::clone(&self.written))
     }
+}
+
+/// The folders in which agents, and their servers of tools, may write.
+fn written(
+    paths: &Paths,
+    fragment: &Fragment,
+    agents: &BTreeMap<String, AgentSettings>,
+) -> Arc<[PathBuf]> {
+    let of_agent = |agent: &AgentSettings| {
+        let own = [agent.workspace.to_path_buf(), paths.agent(&agent.id)];
+        own.into_iter().chain(agent.sandbox.read_write.clone())
+    };
+    let servers = fragment.mcp.servers.values();
+    let of_servers = servers.flat_map(|server| server.paths.rw.iter().chain(&server.cwd));
+    let of_agents = agents.values().flat_map(of_agent);
+    of_agents
+        .chain(of_servers.map(|path| paths.expand(path)))
+        .collect()
 }
 
 /// How sockets are brought in line with what [`Settings::fixed`] says.

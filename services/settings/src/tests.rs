@@ -531,6 +531,7 @@ proptest! {
         // Each is in a folder of its own.
         prop_assert_eq!(settings.agents.len(), expected.agents.len());
         settings.paths.clone_from(&expected.paths);
+        settings.written.clone_from(&expected.written);
         forget_choices(&mut settings);
         for (id, agent) in &mut settings.agents {
             agent.workspace.clone_from(&expected.agents[id].workspace);

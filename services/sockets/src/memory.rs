@@ -55,12 +55,15 @@ fn of_state(state: &Path) -> Result<String, Failure> {
 /// Workspaces that the unit as shipped does not let it write to.
 pub(super) fn granted(settings: &Settings) -> Vec<PathBuf> {
     let state = &settings.paths.state;
-    let is_granted = |path: &&PathBuf| {
+    let is_granted = |path: &PathBuf| {
         let within = path.strip_prefix(state);
         within.is_ok_and(|within| !READ_ONLY.iter().any(|folder| within.starts_with(folder)))
     };
-    let workspaces = settings.agents.values().map(|agent| &agent.workspace);
-    let mut granted: Vec<PathBuf> = workspaces.filter(|it| !is_granted(it)).cloned().collect();
+    let workspaces = settings
+        .agents
+        .values()
+        .map(|agent| agent.workspace.to_path_buf());
+    let mut granted: Vec<PathBuf> = workspaces.filter(|it| !is_granted(it)).collect();
     granted.sort();
     granted.dedup();
     granted

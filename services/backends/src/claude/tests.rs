@@ -41,12 +41,12 @@ fn turn(sessions: Vec<BackendSession>) -> Turn {
 
 fn places(folder: &Path) -> Places {
     let places = Places {
-        workspace: folder.join("workspace"),
+        workspace: folder.join("workspace").into(),
         home: folder.join("home"),
         temporary: folder.join("tmp"),
         identity: None,
     };
-    for path in [&places.workspace, &places.home, &places.temporary] {
+    for path in [&*places.workspace, &places.home, &places.temporary] {
         fs::create_dir_all(path).unwrap();
     }
     places

@@ -84,7 +84,7 @@ mod tests {
 
     fn places(folder: &Path, identity: Option<Identity>) -> Places {
         Places {
-            workspace: folder.join("workspace"),
+            workspace: folder.join("workspace").into(),
             home: folder.join("home"),
             temporary: folder.join("tmp"),
             identity,

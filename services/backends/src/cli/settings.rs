@@ -50,7 +50,7 @@ mod tests {
     fn only_sessions_are_left_and_links_are_not_followed() {
         let folder = tempfile::tempdir().unwrap();
         let places = Places {
-            workspace: folder.path().join("workspace"),
+            workspace: folder.path().join("workspace").into(),
             home: folder.path().join("home"),
             temporary: folder.path().join("tmp"),
             identity: None,

@@ -88,7 +88,7 @@ pub(super) fn arguments(start: &Start<'_>, own: &CodexTools) -> Vec<OsString> {
 /// that it is to work in without a sandbox, unless told not to; then it does
 /// not read them, nor those of folders above.
 fn untrusted(start: &Start<'_>) -> [String; 2] {
-    let workspace = json!(start.places.workspace);
+    let workspace = json!(*start.places.workspace);
     [
         format!("projects={{{workspace}={{trust_level=\"untrusted\"}}}}"),
         "project_root_markers=[]".to_owned(),

@@ -36,7 +36,7 @@ impl Sessions {
             workspaces: settings
                 .agents
                 .values()
-                .map(|agent| agent.workspace.clone())
+                .map(|agent| agent.workspace.to_path_buf())
                 .collect(),
             limit: match search.limit {
                 0 => DEFAULT_LIMIT,

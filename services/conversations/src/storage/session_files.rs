@@ -359,7 +359,7 @@ impl SessionFiles {
     pub(super) fn workspace(&self, agent: &AgentId) -> PathBuf {
         let settings = self.settings();
         match settings.agent(agent.as_str()) {
-            Some(agent) => agent.workspace.clone(),
+            Some(agent) => agent.workspace.to_path_buf(),
             None => settings.paths.default_workspace(agent.as_str()),
         }
     }

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use futures_util::{Stream, stream};
 use openclaw_daemon::failure;
-use openclaw_folder::Folder;
+use openclaw_folder::ConfiguredFolder;
 use openclaw_proto::channel::{AccountName, FileHead, Message, PART_LIMIT, Stored};
 use tokio::fs::{self, File};
 use tokio::io::AsyncWriteExt as _;
@@ -197,7 +197,7 @@ impl Channels {
         &self,
         account: &AccountName,
         message: &Message,
-        workspace: Option<PathBuf>,
+        workspace: Option<ConfiguredFolder>,
     ) -> Result<Vec<Option<String>>, Refused> {
         let folder = self.waiting(account);
         let mut wanted = Vec::new();
@@ -259,7 +259,7 @@ impl Channels {
         let (agent, path) = found.ok_or(FileFault::Gone)?;
         let folder = match agent.as_str() {
             // No agent says it, but the owner.
-            "" => self.sent(),
+            "" => self.sent().into(),
             agent => settings
                 .agent(agent)
                 .ok_or(FileFault::Gone)?
@@ -294,9 +294,8 @@ impl Channels {
     }
 }
 
-fn open_beneath(workspace: &Path, path: &str) -> Option<std::fs::File> {
-    let folder = Folder::open_configured(workspace).ok()??;
-    let (file, _) = folder.open_file(path).ok()??;
+fn open_beneath(folder: &ConfiguredFolder, path: &str) -> Option<std::fs::File> {
+    let (file, _) = folder.open().ok()??.open_file(path).ok()??;
     Some(file)
 }
 
@@ -304,7 +303,7 @@ fn open_beneath(workspace: &Path, path: &str) -> Option<std::fs::File> {
 /// agent left something there that is in the way. The message goes without the file
 /// then, and is not held up.
 fn placed(
-    workspace: &Path,
+    workspace: &ConfiguredFolder,
     wanted: (String, PathBuf, String),
 ) -> Result<Option<String>, FileFault> {
     match copied(workspace, wanted) {
@@ -318,7 +317,7 @@ fn placed(
 
 /// Copies a file that waits into the workspace; where it is beneath it.
 fn copied(
-    workspace: &Path,
+    workspace: &ConfiguredFolder,
     (id, from, name): (String, PathBuf, String),
 ) -> Result<String, FileFault> {
     let mut source = match std::fs::File::open(&from) {
@@ -329,8 +328,7 @@ fn copied(
         Err(error) => return Err(io_fault("open", &from)(error)),
     };
     let place = workspace.join(INBOUND);
-    let folder = Folder::open_or_create_configured(workspace)?;
-    let folder = folder.create_folder(INBOUND)?;
+    let folder = workspace.open_or_create()?.create_folder(INBOUND)?;
     let name = file_name(&name);
     let made = folder.create_file(&name, PRIVATE_FILE)?;
     let taken = || io_fault("make a file in", &place)(io::ErrorKind::AlreadyExists.into());
@@ -448,13 +446,17 @@ mod tests {
             let workspace = root.path().join(name);
             std::fs::create_dir(&workspace).unwrap();
             plant(&workspace.join("media"), &outside);
-            assert_eq!(placed(&workspace, wanted()).unwrap(), None, "{name}");
+            assert_eq!(
+                placed(&workspace.clone().into(), wanted()).unwrap(),
+                None,
+                "{name}"
+            );
         }
         assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0);
         let gone = (String::new(), root.path().join("gone"), String::new());
-        let gone = placed(root.path(), gone);
+        let gone = placed(&root.path().into(), gone);
         assert!(matches!(gone, Err(FileFault::Missing(_))), "{gone:?}");
-        let path = placed(root.path(), wanted()).unwrap().unwrap();
+        let path = placed(&root.path().into(), wanted()).unwrap().unwrap();
         assert_eq!(std::fs::read(root.path().join(path)).unwrap(), b"came");
     }
 

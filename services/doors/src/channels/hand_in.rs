@@ -463,7 +463,7 @@ impl Incoming<'_> {
     }
 
     /// The folder of the agent that answers.
-    fn workspace(&self, agent: &str) -> Option<std::path::PathBuf> {
+    fn workspace(&self, agent: &str) -> Option<openclaw_folder::ConfiguredFolder> {
         let agent = match agent {
             "" => &self.settings.default_agent,
             agent => agent,

@@ -2,9 +2,7 @@
 //! account's daemon as a file in that daemon's own folder, which is all that it
 //! sees of the state.
 
-use std::path::Path;
-
-use openclaw_folder::{Error, Folder};
+use openclaw_folder::{ConfiguredFolder, Error};
 use openclaw_proto::channel::AccountName;
 use openclaw_settings::Settings;
 use openclaw_settings::channels::{DEFAULT_ACCOUNT, state_folder};
@@ -30,18 +28,18 @@ pub(super) fn hand_over(settings: &Settings, account: &AccountName) -> Result<()
     } else {
         account
     };
-    let place = state_folder(&settings.paths, channel, name);
+    let place = settings.folder(state_folder(&settings.paths, channel, name));
     write(&place, token.map(|token| token.reveal()))
 }
 
-fn write(place: &Path, token: Option<&str>) -> Result<(), Error> {
+fn write(place: &ConfiguredFolder, token: Option<&str>) -> Result<(), Error> {
     let Some(token) = token else {
-        if let Some(folder) = Folder::open_configured(place)? {
+        if let Some(folder) = place.open()? {
             folder.remove(NAME)?;
         }
         return Ok(());
     };
-    let folder = Folder::open_or_create_configured(place)?;
+    let folder = place.open_or_create()?;
     let is_there = folder.read(NAME, LIMIT)?.as_deref() == Some(token.as_bytes());
     if is_there {
         return Ok(());
@@ -60,15 +58,15 @@ mod tests {
     fn token_is_there_as_long_as_it_is_configured() {
         let root = tempfile::tempdir().unwrap();
         let place = root.path().join("telegram/default");
-        write(&place, None).unwrap();
+        write(&place.clone().into(), None).unwrap();
         assert!(!place.exists());
         for token in ["1:a", "1:a", "2:b"] {
-            write(&place, Some(token)).unwrap();
+            write(&place.clone().into(), Some(token)).unwrap();
             let file = place.join(NAME);
             assert_eq!(fs::read_to_string(&file).unwrap(), token);
             assert_eq!(fs::metadata(&file).unwrap().mode() & 0o777, MODE);
         }
-        write(&place, None).unwrap();
+        write(&place.clone().into(), None).unwrap();
         assert!(!place.join(NAME).exists());
     }
 
@@ -79,7 +77,7 @@ mod tests {
         fs::write(&other, "mine").unwrap();
         symlink(&other, root.path().join(NAME)).unwrap();
         // It is refused, or the link is replaced.
-        let _ = write(root.path(), Some("1:a"));
+        let _ = write(&root.path().into(), Some("1:a"));
         assert_eq!(fs::read_to_string(&other).unwrap(), "mine");
     }
 }

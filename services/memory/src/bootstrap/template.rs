@@ -77,7 +77,7 @@ mod tests {
 
     fn workspace() -> (tempfile::TempDir, Workspace) {
         let folder = tempfile::tempdir().unwrap();
-        let workspace = Workspace::open(folder.path()).unwrap().unwrap();
+        let workspace = Workspace::open(&folder.path().into()).unwrap().unwrap();
         (folder, workspace)
     }
 

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use openclaw_folder::ConfiguredFolder;
 use openclaw_settings::{AgentSettings, Settings};
 
 use super::{Place, SESSIONS, Shape};
@@ -10,7 +11,7 @@ use super::{Place, SESSIONS, Shape};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Places {
     /// The workspace, whether or not it is searched.
-    pub(crate) workspace: PathBuf,
+    pub(crate) workspace: ConfiguredFolder,
     /// The transcripts, whether or not they are searched.
     pub(crate) transcripts: PathBuf,
     /// What is searched. A file of two places is that of the first.
@@ -27,7 +28,6 @@ impl Places {
         if search.enabled && search.notes {
             all.push(Place {
                 folder: workspace.clone(),
-                inside: None,
                 shape: Shape::Workspace,
                 prefix: String::new(),
             });
@@ -37,8 +37,7 @@ impl Places {
         }
         if search.enabled && search.sessions {
             all.push(Place {
-                folder: transcripts.clone(),
-                inside: None,
+                folder: settings.folder(transcripts.clone()),
                 shape: Shape::Transcripts,
                 prefix: SESSIONS.to_owned(),
             });
@@ -82,8 +81,7 @@ fn extra_place(path: &Path, workspace: &Path, settings: &Settings) -> Option<Pla
         named => format!("{}/", named.trim_end_matches('/')),
     };
     Some(Place {
-        folder: folder.to_owned(),
-        inside: settings.written_around(folder),
+        folder: settings.folder(folder.to_owned()),
         shape,
         prefix,
     })

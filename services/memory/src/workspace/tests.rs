@@ -1,11 +1,12 @@
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::sync::Arc;
 
 use super::*;
 
 fn workspace() -> (tempfile::TempDir, Workspace) {
     let folder = tempfile::tempdir().unwrap();
-    let workspace = Workspace::open(folder.path()).unwrap().unwrap();
+    let workspace = Workspace::open(&folder.path().into()).unwrap().unwrap();
     (folder, workspace)
 }
 
@@ -41,7 +42,11 @@ fn a_folder_in_a_workspace_is_reached_through_no_link() {
     fs::create_dir(outside.path().join("docs")).unwrap();
     fs::create_dir(folder.path().join("docs")).unwrap();
     symlink(outside.path(), folder.path().join("link")).unwrap();
-    let open = |path| Workspace::open_inside(folder.path(), Path::new(path));
+    let written = [folder.path().to_owned()].into();
+    let open = |path: &str| {
+        let path = folder.path().join(path);
+        Workspace::open(&ConfiguredFolder::new(path, Arc::clone(&written)))
+    };
     assert!(open("docs").unwrap().is_some() && open("none").unwrap().is_none());
     for path in ["link", "link/docs"] {
         assert!(matches!(open(path), Err(Error::Link { .. })), "{path}");

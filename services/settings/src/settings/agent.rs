@@ -1,12 +1,12 @@
 //! One agent's settings.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use openclaw_config::error::Error;
 use openclaw_config::paths::Paths;
 use openclaw_config::pipeline::merge;
+use openclaw_folder::ConfiguredFolder;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -56,7 +56,7 @@ pub struct AgentSettings {
     /// The agent.
     pub id: String,
     /// The folder it works in.
-    pub workspace: PathBuf,
+    pub workspace: ConfiguredFolder,
     /// Which backend answers.
     pub backend: Backend,
     /// `provider/model`, when the agent names one itself.
@@ -148,7 +148,7 @@ impl Source<'_> {
             let mut settings = self.agent(&listed.id, Some((index, &listed.agent)))?;
             // The one of the defaults is the default agent's.
             if let Some(workspace) = &listed.agent.workspace {
-                settings.workspace = paths.expand(workspace);
+                settings.workspace = paths.expand(workspace).into();
             }
             agents.insert(listed.id.clone(), settings);
             if listed.default {
@@ -164,7 +164,7 @@ impl Source<'_> {
         if let (Some(workspace), false, Some(agent)) =
             (workspace, own, agents.get_mut(default_agent))
         {
-            agent.workspace = paths.expand(workspace);
+            agent.workspace = paths.expand(workspace).into();
         }
         Ok((agents, default_agent.to_owned()))
     }
@@ -200,7 +200,7 @@ impl Source<'_> {
         let own = own.map(|(_, agent)| agent);
         Ok(AgentSettings {
             id: id.to_owned(),
-            workspace: paths.default_workspace(id),
+            workspace: paths.default_workspace(id).into(),
             backend: agent.backend,
             model: agent
                 .model

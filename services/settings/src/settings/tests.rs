@@ -1,5 +1,5 @@
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use openclaw_config::schema::Schema;
 use serde_json::json;
@@ -25,8 +25,8 @@ fn an_empty_file_is_enough() {
     assert_eq!(settings.default_agent, "main");
     assert_eq!(main.backend, Backend::Auto);
     assert_eq!(
-        main.workspace,
-        PathBuf::from("/home/claw/.openclaw/workspace")
+        *main.workspace,
+        *Path::new("/home/claw/.openclaw/workspace")
     );
     assert_eq!(main.sandbox.level, None);
     assert_eq!(main.sandbox.network, Network::ModelOnly);
@@ -44,8 +44,39 @@ fn the_mvp_names_are_accepted() {
     assert_eq!(main.claude_path, "/home/claw/bin/claude");
     assert_eq!(main.model.as_deref(), Some("claude-x"));
     assert_eq!(main.max_tokens, Some(5));
-    assert_eq!(main.workspace, PathBuf::from("/home/claw/notes"));
+    assert_eq!(*main.workspace, *Path::new("/home/claw/notes"));
     assert_eq!(settings.memory.context_tokens, 9);
+}
+
+/// Whoever writes around a workspace, another agent or a server of tools, may put a
+/// link in its place, wherever that is opened.
+#[test]
+fn a_workspace_where_somebody_else_writes_is_reached_through_no_link() {
+    let folder = tempfile::tempdir().unwrap();
+    let shared = folder.path().join("shared");
+    for grant in [
+        json!({"agents": {"list": [{"id": "other", "workspace": shared}]}}),
+        json!({"sandbox": {"paths": {"rw": [shared]}}}),
+        json!({"mcp": {"servers": {"s": {"command": "/bin/true", "paths": {"rw": [shared]}}}}}),
+    ] {
+        std::fs::create_dir_all(folder.path().join("home/notes")).unwrap();
+        std::fs::create_dir_all(shared.join("work/notes")).unwrap();
+        let mut document = grant.clone();
+        document["agents"]["defaults"]["workspace"] = json!(shared.join("work"));
+        let settings = assemble(document, &[]).unwrap();
+        let main = settings.agent("main").unwrap();
+        let extra = settings.folder(shared.join("work/notes"));
+        assert!(main.workspace.open().unwrap().is_some(), "{grant}");
+        assert!(extra.open().unwrap().is_some(), "{grant}");
+        std::fs::remove_dir_all(shared.join("work")).unwrap();
+        std::os::unix::fs::symlink(folder.path().join("home"), shared.join("work")).unwrap();
+        for opened in [main.workspace.open(), extra.open()] {
+            let told = opened.unwrap_err().to_string();
+            assert!(told.contains("symbolic link"), "{grant}: {told}");
+        }
+        assert!(main.workspace.open_or_create().is_err(), "{grant}");
+        std::fs::remove_file(shared.join("work")).unwrap();
+    }
 }
 
 #[test]

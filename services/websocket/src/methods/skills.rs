@@ -1,9 +1,9 @@
 //! `skills.status`: the skills that are in an agent's folders.
 
 use crate::refused::refused;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use openclaw_folder::{Entry, Folder, Kind};
+use openclaw_folder::{ConfiguredFolder, Entry, Folder, Kind};
 use openclaw_protocol::Failure;
 use openclaw_protocol::params::Filled;
 use serde::Deserialize;
@@ -28,12 +28,12 @@ struct Params {
 struct Source {
     name: &'static str,
     /// The agent writes there, or nobody does but the user.
-    root: PathBuf,
+    root: ConfiguredFolder,
 }
 
 impl Source {
     fn folder(&self) -> Result<Option<Folder>, openclaw_folder::Error> {
-        match Folder::open_configured(&self.root)? {
+        match self.root.open()? {
             Some(root) => root.folder("skills"),
             None => Ok(None),
         }
@@ -49,7 +49,7 @@ pub(super) async fn status(mut call: Call) -> Result<Answer, Failure> {
     let settings = call.context.core.configuration.settings();
     let workspace = match settings.agent(key.agent().as_str()) {
         Some(agent) => agent.workspace.clone(),
-        None => settings.paths.default_workspace(key.agent().as_str()),
+        None => settings.folder(settings.paths.default_workspace(key.agent().as_str())),
     };
     let managed = settings.paths.state.join("skills");
     let folders = [
@@ -59,7 +59,7 @@ pub(super) async fn status(mut call: Call) -> Result<Answer, Failure> {
         },
         Source {
             name: "openclaw-managed",
-            root: settings.paths.state.clone(),
+            root: settings.folder(settings.paths.state.clone()),
         },
     ];
     let skills = tokio::task::spawn_blocking(move || all(&folders))
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     fn sources(root: &Path) -> [Source; 1] {
-        let root = root.to_owned();
+        let root = root.into();
         [Source { name: "x", root }]
     }
 
