@@ -99,8 +99,9 @@ fn apparmor() -> Remedy {
     const PLACE: &str = "/etc/apparmor.d/openclaw-sandbox";
     let program = std::env::current_exe().unwrap_or_default();
     let prefix = program.ancestors().nth(2).unwrap_or(Path::new("/usr"));
+    let profile = prefix.join(PROFILE).display().to_string();
+    let profile = profile.replace('\'', r"'\''");
     Remedy::Command(format!(
-        "sudo install -m 644 {} {PLACE} && sudo apparmor_parser -r {PLACE}",
-        prefix.join(PROFILE).display()
+        "sudo install -m 644 '{profile}' {PLACE} && sudo apparmor_parser -r {PLACE}"
     ))
 }

@@ -1,10 +1,12 @@
 //! One booted machine.
 
+use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
+use nix::sched::{CloneFlags, setns};
 
 use crate::outcome::Outcome;
 
@@ -47,12 +49,12 @@ impl Account {
     }
 }
 
-/// What a machine sees of this machine's network.
+/// What the machine's network is: never that of this machine or of another one, whose ports may be taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Network {
-    /// All of it: a server on loopback here is reached there, and the ports there are taken here.
-    Shared,
-    /// Nothing: a loopback of its own.
+    /// A loopback where the test can be, by [`Machine::inside`], and which survives a reboot.
+    Kept,
+    /// A loopback that begins anew with the machine.
     Own,
 }
 
@@ -130,6 +132,25 @@ impl Machine {
             .status()
             .context("cannot start tests/system/testbed")?;
         Ok(status.success())
+    }
+
+    /// Does something on a thread that is in the machine's network: what listens there is reached in the machine, and
+    /// the machine's ports are reached there. QEMU's has none that can be entered, and it is done here.
+    ///
+    /// # Errors
+    /// The network cannot be entered, or what was done failed.
+    pub fn inside<T: Send>(&self, something: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+        if is_emulated() {
+            return something();
+        }
+        let path = format!("/proc/{}/ns/net", self.leader);
+        let network = File::open(&path).with_context(|| format!("cannot open {path}"))?;
+        let enter = || {
+            setns(network, CloneFlags::CLONE_NEWNET).context("cannot enter the network")?;
+            something()
+        };
+        std::thread::scope(|scope| scope.spawn(enter).join())
+            .map_err(|_| anyhow!("panicked in the machine's network"))?
     }
 
     /// Runs a line of shell in the machine, in the account's home and with its session's variables.

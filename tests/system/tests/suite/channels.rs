@@ -31,9 +31,9 @@ impl Scene {
             .worker_threads(1)
             .enable_all()
             .build()?;
-        let model = runtime.block_on(Server::start())?;
-        let double = runtime.block_on(Double::start())?;
-        let machine = bare_machine_with(Network::Shared, &[KEEP_HOME])?;
+        let machine = bare_machine_with(Network::Kept, &[KEEP_HOME])?;
+        let model = machine.inside(|| Ok(runtime.block_on(Server::start())?))?;
+        let double = machine.inside(|| Ok(runtime.block_on(Double::start())?))?;
         let scene = Self {
             machine,
             model,
@@ -160,7 +160,8 @@ fn telegram_answers_before_and_after_a_reboot() -> Result<()> {
     ensure!(texts.len() == 4, "each once: {texts:?}");
 
     // Another account beside it, of another bot.
-    let other = scene.runtime.block_on(Double::start())?;
+    let start = || Ok(scene.runtime.block_on(Double::start())?);
+    let other = scene.machine.inside(start)?;
     scene.user(&format!(
         "openclawctl config set channels.telegram.accounts.work.apiRoot {}",
         other.url()

@@ -1,4 +1,4 @@
-//! The TCP sockets under systemd. The machine shares the network of its host, so they are reached from here.
+//! The TCP sockets under systemd, reached in the machine's network.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -28,7 +28,7 @@ fn the_first_request_starts_the_gateway() -> Result<()> {
         stage.property("openclaw-gateway.service", "ActiveState")?,
         "inactive"
     );
-    let answer = get(MAIN, "/healthz", "")?;
+    let answer = get(&stage, MAIN, "/healthz", "")?;
     ensure!(
         answer.contains("{\"ok\":true,\"status\":\"live\"}"),
         "{answer}"
@@ -37,10 +37,10 @@ fn the_first_request_starts_the_gateway() -> Result<()> {
         stage.property("openclaw-gateway.service", "ActiveState")?,
         "active"
     );
-    let refused = get(MAIN, "/v1/models", "")?;
+    let refused = get(&stage, MAIN, "/v1/models", "")?;
     ensure!(refused.starts_with("HTTP/1.1 401 "), "{refused}");
     let token = stage.user("openclawctl token")?;
-    let models = get(MAIN, "/v1/models", &token)?;
+    let models = get(&stage, MAIN, "/v1/models", &token)?;
     ensure!(models.contains("openclaw/main"), "{models}");
     assert_eq!(stage.user("stat -c %a ~/.openclaw/auth.json")?, "600");
     Ok(())
@@ -50,10 +50,10 @@ fn the_first_request_starts_the_gateway() -> Result<()> {
 #[ignore = "boots a machine, needs root"]
 fn a_client_waits_while_the_gateway_is_restarted() -> Result<()> {
     let stage = stage()?;
-    get(MAIN, "/healthz", "")?;
+    get(&stage, MAIN, "/healthz", "")?;
     let before = stage.property("openclaw-gateway.service", "MainPID")?;
     stage.user("systemctl --user kill --kill-who=main -s KILL openclaw-gateway.service")?;
-    let answer = get(MAIN, "/healthz", "")?;
+    let answer = get(&stage, MAIN, "/healthz", "")?;
     ensure!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
     eventually("another process serves", || {
         let pid = stage.property("openclaw-gateway.service", "MainPID")?;
@@ -83,9 +83,9 @@ fn the_shared_session_is_closed_without_a_secret() -> Result<()> {
         stage.property("openclaw-cli.socket", "ActiveState")?,
         "active"
     );
-    let refused = get(CLI, "/session", "")?;
+    let refused = get(&stage, CLI, "/session", "")?;
     ensure!(refused.starts_with("HTTP/1.1 401 "), "{refused}");
-    let session = get(CLI, "/session", "made-up")?;
+    let session = get(&stage, CLI, "/session", "made-up")?;
     ensure!(session.contains("\"id\":\"home\""), "{session}");
     stage.user(&format!("rm {SECRET_FILE}"))?;
     Ok(())
@@ -98,11 +98,12 @@ fn another_port_is_written_into_the_units() -> Result<()> {
     let at = |port: &str| format!("OPENCLAW_GATEWAY_PORT={port} openclawctl sockets");
     let reload = "systemctl --user daemon-reload && systemctl --user restart openclaw.target";
     stage.user(&format!("{} && {reload}", at("18791")))?;
-    let answer = get("127.0.0.1:18791", "/healthz", "")?;
+    let answer = get(&stage, "127.0.0.1:18791", "/healthz", "")?;
     ensure!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
-    ensure!(TcpStream::connect(MAIN).is_err(), "the old port is closed");
+    let closed = stage.inside(|| Ok(TcpStream::connect(MAIN).is_err()))?;
+    ensure!(closed, "the old port is closed");
     stage.user(&format!("openclawctl sockets && {reload}"))?;
-    get(MAIN, "/healthz", "").map(drop)
+    get(&stage, MAIN, "/healthz", "").map(drop)
 }
 
 /// Writes the secret and lets systemd look again.
@@ -114,9 +115,9 @@ fn write_secret(stage: &Stage, secret: &str) -> Result<()> {
     Ok(())
 }
 
-fn get(address: &str, path: &str, token: &str) -> Result<String> {
-    let mut stream =
-        TcpStream::connect(address).with_context(|| format!("connect to {address}"))?;
+fn get(stage: &Stage, address: &str, path: &str, token: &str) -> Result<String> {
+    let connect = || TcpStream::connect(address).context("connect");
+    let mut stream = stage.inside(connect).with_context(|| address.to_owned())?;
     stream.set_read_timeout(Some(PATIENCE))?;
     let authorization = match token {
         "" => String::new(),

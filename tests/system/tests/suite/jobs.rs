@@ -25,8 +25,8 @@ impl Scene {
             .worker_threads(1)
             .enable_all()
             .build()?;
-        let model = runtime.block_on(Server::start())?;
-        let machine = bare_machine_with(Network::Shared, &[KEEP_HOME])?;
+        let machine = bare_machine_with(Network::Kept, &[KEEP_HOME])?;
+        let model = machine.inside(|| Ok(runtime.block_on(Server::start())?))?;
         let configuration = json!({
             "agents": {"defaults": {"backend": "native", "model": "anthropic/claude-scripted"}},
             "models": {"providers": {"anthropic": {"baseUrl": model.url()}}},

@@ -1,7 +1,7 @@
 //! The installed suite under a real systemd user manager, used as an ordinary user would.
 //!
 //! Ignored by default because they need root and a minute for the first machine: `tests/run` runs them, or
-//! `cargo test -p system-tests -- --ignored`. They share one machine and take turns in it.
+//! `cargo test --workspace --test booted -- --ignored`. They share one machine and take turns in it.
 
 mod activation;
 mod channels;
@@ -11,6 +11,7 @@ mod containers;
 mod escape;
 mod front;
 mod grants;
+mod homes;
 mod installation;
 mod jobs;
 mod journal;

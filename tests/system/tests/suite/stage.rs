@@ -88,12 +88,13 @@ fn programs() -> Result<PathBuf> {
 
 impl Stage {
     fn set() -> Result<Self> {
-        let (model, runtime) = start_model()?;
         let mut folders = folders()?;
         let clis = CLIS.iter().filter_map(|cli| Some((cli.folder()?, cli.at)));
         folders.extend(clis);
+        let machine = Machine::boot(Network::Kept, &folders)?;
+        let (model, runtime) = machine.inside(start_model)?;
         let stage = Self {
-            machine: Machine::boot(Network::Shared, &folders)?,
+            machine,
             model,
             runtime,
         };
@@ -180,6 +181,14 @@ impl Stage {
     pub(crate) fn start_asking(&self, agent: &str, text: &str) -> Result<std::process::Child> {
         let line = format!("openclawctl message --agent {agent} {}", quoted(text));
         self.machine.start(Account::Claw, &line)
+    }
+
+    /// Does something in the machine's network.
+    pub(crate) fn inside<T: Send>(
+        &self,
+        something: impl FnOnce() -> Result<T> + Send,
+    ) -> Result<T> {
+        self.machine.inside(something)
     }
 
     /// A property of a unit.
