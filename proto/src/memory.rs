@@ -7,7 +7,7 @@ use tonic::transport::Channel;
 
 use crate::address;
 use crate::call::CallError;
-use crate::origin::Origin;
+use crate::origin::{Origin, is_shared};
 use crate::wire::memory as wire;
 use wire::memory_client::MemoryClient;
 
@@ -18,7 +18,7 @@ mod index;
 
 pub use compaction::{Compaction, Conversation, Shortened};
 pub use document::{BootstrapFile, Exported, Forgotten, Lines, NoteLines, Remembered, Text};
-pub use hit::{Hit, Parts, Question, Recall, Recalled, SearchResults};
+pub use hit::{Hit, Parts, Question, Recall, Recalled, SearchResults, is_private_note};
 pub use index::Progress;
 
 /// A client of the memory daemon. Cheap to clone.
@@ -43,6 +43,7 @@ impl Client {
     ) -> Result<Vec<BootstrapFile>, CallError> {
         let request = wire::LoadBootstrapRequest {
             agent_id: agent_id.to_owned(),
+            shared: is_shared(&origin.session_key),
         };
         let response = self
             .0
@@ -59,7 +60,8 @@ impl Client {
         origin: &Origin,
         question: Question,
     ) -> Result<SearchResults, CallError> {
-        let request: wire::SearchRequest = question.into();
+        let mut request: wire::SearchRequest = question.into();
+        request.shared |= is_shared(&origin.session_key);
         let response = self.0.clone().search(origin.request(request)).await?;
         Ok(response.into_inner().into())
     }
@@ -74,6 +76,7 @@ impl Client {
         let request = wire::RecallRequest {
             agent_id: agent_id.to_owned(),
             text: text.to_owned(),
+            shared: is_shared(&origin.session_key),
         };
         let response = self.0.clone().recall(origin.request(request)).await?;
         Ok(response.into_inner().into())
@@ -88,12 +91,13 @@ impl Client {
         path: &str,
         lines: Lines,
     ) -> Result<Option<Text>, CallError> {
-        self.get_for(origin, agent_id, path, lines, None).await
+        self.get_for(origin, agent_id, path, lines, ("", false))
+            .await
     }
 
-    /// As [`Client::get`]. For a run that does not know of those before it,
-    /// `isolated` is the id of its session: what is in its transcript is not
-    /// there, nor what was answered in another.
+    /// As [`Client::get`], for a run of the session with the id `session_id`. For
+    /// one that does not know of those before it (`isolated`), what is in its
+    /// transcript is not there, nor what was answered in another.
     ///
     /// # Errors
     /// When memory does not answer, or knows no such path.
@@ -103,15 +107,16 @@ impl Client {
         agent_id: &str,
         path: &str,
         lines: Lines,
-        isolated: Option<&str>,
+        (session_id, isolated): (&str, bool),
     ) -> Result<Option<Text>, CallError> {
         let request = wire::GetRequest {
             agent_id: agent_id.to_owned(),
             path: path.to_owned(),
             from: lines.from,
             lines: lines.count,
-            isolated: isolated.is_some(),
-            session_id: isolated.unwrap_or_default().to_owned(),
+            isolated,
+            session_id: session_id.to_owned(),
+            shared: is_shared(&origin.session_key),
         };
         let response = self.0.clone().get(origin.request(request)).await?;
         let response = response.into_inner();

@@ -23,6 +23,13 @@ pub fn is_isolated(session_key: &str) -> bool {
     own.is_some_and(|(_, own)| own.starts_with("cron:"))
 }
 
+/// Whether others than the user hear what is said in the session with the
+/// canonical key `session_key`: a group, a channel or a room, and their threads.
+pub fn is_shared(session_key: &str) -> bool {
+    let is_kind = |part| matches!(part, "group" | "channel" | "room");
+    session_key.split(':').skip(3).any(is_kind)
+}
+
 impl Origin {
     /// What the caller said.
     pub fn of(metadata: &MetadataMap) -> Self {
@@ -56,7 +63,7 @@ impl Origin {
 
 #[cfg(test)]
 mod tests {
-    use super::Origin;
+    use super::{Origin, is_shared};
 
     #[test]
     fn survives_the_metadata() {
@@ -67,5 +74,25 @@ mod tests {
         assert_eq!(Origin::of(origin.request(()).metadata()), origin);
         let none = Origin::default();
         assert_eq!(Origin::of(none.request(()).metadata()), none);
+    }
+
+    #[test]
+    fn shared_are_groups_and_their_threads_alone() {
+        for (key, expected) in [
+            ("agent:main:telegram:group:-7", true),
+            ("agent:main:telegram:group:-7:topic:3", true),
+            ("agent:main:matrix:room:!a:b.org", true),
+            ("agent:main:slack:channel:c1:thread:1", true),
+            ("agent:main:signal:default:group:g", true),
+            ("agent:main:main", false),
+            ("agent:main:telegram:direct:7", false),
+            ("agent:main:telegram:direct:7:thread:1", false),
+            ("agent:group:main", false),
+            ("agent:main:cron:group", false),
+            ("global", false),
+            ("", false),
+        ] {
+            assert_eq!(is_shared(key), expected, "{key}");
+        }
     }
 }

@@ -28,6 +28,9 @@ pub struct Question {
     pub deadline_ms: u32,
     /// Whether what was answered before is left out, and all of this session.
     pub isolated: bool,
+    /// Whether others than the user hear what is found; a session with several
+    /// people in it says so by its key.
+    pub shared: bool,
 }
 
 /// What a search found.
@@ -90,6 +93,8 @@ pub struct Hit {
 
 /// Transcripts, as [`Hit::source`] has them.
 const TRANSCRIPTS: &str = "sessions";
+/// The notes that are the user's alone.
+const OWN_NOTES: &str = "MEMORY.md";
 /// Who answered there.
 const ASSISTANT: &str = "assistant";
 
@@ -101,6 +106,20 @@ impl Hit {
         let is_answer = self.source == TRANSCRIPTS && self.speaker == ASSISTANT;
         is_answer || self.path == transcript
     }
+
+    /// Whether it is nothing for others than the user, in the session whose
+    /// transcript is at `transcript`: what was said elsewhere, and `MEMORY.md`.
+    pub fn is_private(&self, transcript: &str) -> bool {
+        (self.source == TRANSCRIPTS && self.path != transcript) || is_private_note(&self.path)
+    }
+}
+
+/// Whether the file at `path`, relative to the workspace, is the notes that are
+/// for the user alone.
+pub fn is_private_note(path: &str) -> bool {
+    let mut names = path.split('/').filter(|name| !matches!(*name, "" | "."));
+    let first = names.next();
+    first.is_some_and(|name| name.eq_ignore_ascii_case(OWN_NOTES)) && names.next().is_none()
 }
 
 /// What a score is made of; all but the last five are relative to the best of
@@ -181,6 +200,7 @@ impl From<Question> for wire::SearchRequest {
             since_ms: question.since_ms,
             deadline_ms: question.deadline_ms,
             isolated: question.isolated,
+            shared: question.shared,
             queries: question.others,
         }
     }
@@ -198,6 +218,7 @@ impl From<wire::SearchRequest> for Question {
             since_ms: request.since_ms,
             deadline_ms: request.deadline_ms,
             isolated: request.isolated,
+            shared: request.shared,
             others: request.queries,
         }
     }

@@ -106,7 +106,7 @@ pub(crate) fn detach(
 ) -> Result<ExitCode, Failure> {
     let paths = Paths::resolve(environment)?;
     if let Some(pid) = openclaw_foreground::pid(&paths) {
-        return Err(Failure::new(format!(
+        return Err(Failure::taken(format!(
             "openclawctl run is running already, as process {pid}"
         ))
         .hint("openclawctl stop ends it"));

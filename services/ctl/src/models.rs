@@ -50,20 +50,27 @@ fn list(arguments: &List, environment: &Environment) -> Result<ExitCode, Failure
             models.push((name, Vec::new()));
         }
     }
+    let fault = |model: &str| {
+        let (provider, _) = model.split_once('/')?;
+        settings.provider_faults.get(provider).cloned()
+    };
     if arguments.json {
         let document = |(model, agents): &(String, Vec<String>)| {
             let window = settings.context_window(Some(model));
-            json!({"model": model, "contextWindow": window, "answers": agents})
+            json!({
+                "model": model, "contextWindow": window, "answers": agents, "problem": fault(model),
+            })
         };
         let documents: Vec<_> = models.iter().map(document).collect();
         output::document(&documents)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let head = ["MODEL", "CONTEXT", "ANSWERS"];
+    let head = ["MODEL", "CONTEXT", "ANSWERS", "PROBLEM"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     rows.extend(models.iter().map(|(model, agents)| {
         let window = settings.context_window(Some(model)).to_string();
-        vec![model.clone(), window, agents.join(", ")]
+        let problem = fault(model).unwrap_or_default();
+        vec![model.clone(), window, agents.join(", "), problem]
     }));
     output::stdout(&table::render(&rows))?;
     Ok(ExitCode::SUCCESS)

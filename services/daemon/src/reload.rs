@@ -63,7 +63,11 @@ impl<S: AsRef<Settings> + Send + Sync + 'static> Reload<S> {
         let (load, environment) = (self.load, self.environment.clone());
         let read_ms = now_ms();
         // A login shell may take seconds.
-        let loaded = tokio::task::spawn_blocking(move || load(&environment, Origin::File)).await;
+        let read = move || match openclaw_settings::emptied(&environment) {
+            Some(error) => Err(error),
+            None => load(&environment, Origin::File),
+        };
+        let loaded = tokio::task::spawn_blocking(read).await;
         match loaded {
             Ok(loaded) => self.owner.take(loaded, read_ms),
             Err(error) => failure::report("reload the configuration", &error),

@@ -4,13 +4,14 @@ use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::Context as _;
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 use nix::unistd::Pid;
 use openclaw_config::lock_file;
-use openclaw_terminal::Failure;
+use openclaw_terminal::{Failure, words};
 
 /// The lock file's name in the runtime directory.
 const NAME: &str = "run.lock";
@@ -119,11 +120,19 @@ fn is_at(file: &File, path: &Path) -> bool {
 }
 
 fn held(mut file: File) -> Failure {
+    let since = file.metadata().and_then(|found| found.modified()).ok();
+    let since = since.and_then(|since| since.elapsed().ok());
+    let since = since.map_or_else(String::new, |since| {
+        format!(
+            ", for {}",
+            words::elapsed(Duration::from_secs(since.as_secs()))
+        )
+    });
     let who = match pid(&mut file) {
-        Some(pid) => format!("openclawctl run is running already, as process {pid}"),
+        Some(pid) => format!("openclawctl run is running already, as process {pid}{since}"),
         None => "openclawctl run is just being started".to_owned(),
     };
-    Failure::new(who).hint("openclawctl run --stop ends it")
+    Failure::taken(who).hint("openclawctl run --stop ends it")
 }
 
 fn pid(file: &mut File) -> Option<Pid> {
@@ -143,7 +152,8 @@ mod tests {
         assert!(!lock.was_stale());
         let refused = Lock::take(folder.path()).unwrap_err().text();
         let pid = std::process::id().to_string();
-        assert!(refused.ends_with(&format!("process {pid}")), "{refused}");
+        let told = format!("process {pid}, for ");
+        assert!(refused.contains(&told), "{refused}");
         assert!(matches!(
             holder(folder.path()).unwrap(),
             Holder::Process { pid, .. } if pid == Pid::this()

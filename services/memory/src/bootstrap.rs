@@ -4,10 +4,11 @@
 //! notes and yesterday's notes under memory/: of each day 2026-03-04.md first,
 //! then those with a topic, such as 2026-03-04-garden.md, by name. Those that
 //! are not there are left out; the first four are made from templates once
-//! ([`template`]).
+//! ([`template`]). MEMORY.md is for the user alone: it is left out where others
+//! hear what is said, as OpenClaw has it.
 
 use jiff::civil::Date;
-use openclaw_proto::memory::BootstrapFile;
+use openclaw_proto::memory::{BootstrapFile, is_private_note};
 use openclaw_settings::Bootstrap;
 
 use crate::source::{FOLDER, dated};
@@ -30,13 +31,16 @@ const NAMED: [&str; 5] = [
 ];
 
 /// The bootstrap files as of `today`, cut to their budgets, and why a file
-/// that is there could not be given.
+/// that is there could not be given; those for others than the user where the
+/// session is shared.
 pub(crate) fn load(
     workspace: &Workspace,
-    today: Date,
+    (today, is_shared): (Date, bool),
     budget: Bootstrap,
 ) -> (Vec<BootstrapFile>, Vec<Error>) {
-    let named = NAMED.map(|name| (name.to_owned(), KeptPart::Start));
+    let named = NAMED.iter();
+    let named = named.filter(|name| !is_shared || !is_private_note(name));
+    let named = named.map(|name| ((*name).to_owned(), KeptPart::Start));
     // Notes grow at their end, so that is what matters of a long one.
     let mut problems = Vec::new();
     let notes = notes(workspace, today).unwrap_or_else(|error| {
@@ -45,7 +49,7 @@ pub(crate) fn load(
     });
     let notes = notes.into_iter().map(|name| (name, KeptPart::End));
     let mut found = Vec::new();
-    for (name, keep) in named.into_iter().chain(notes) {
+    for (name, keep) in named.chain(notes) {
         match workspace.read(&name) {
             Ok(Some((text, _))) if !text.trim().is_empty() => found.push((name, text, keep)),
             Ok(_) => {}
@@ -134,7 +138,7 @@ mod tests {
             fs::write(folder.path().join(name), name).unwrap();
         }
         fs::write(folder.path().join("IDENTITY.md"), " \n").unwrap();
-        let (files, problems) = load(&workspace, TODAY, Bootstrap::default());
+        let (files, problems) = load(&workspace, (TODAY, false), Bootstrap::default());
         assert!(problems.is_empty());
         assert_eq!(
             names(&files),
@@ -158,7 +162,7 @@ mod tests {
             let text = format!("begin{}end", "ä".repeat(30_000));
             fs::write(folder.path().join(name), text).unwrap();
         }
-        let (files, _) = load(&workspace, TODAY, Bootstrap::default());
+        let (files, _) = load(&workspace, (TODAY, false), Bootstrap::default());
         let size = |file: &BootstrapFile| file.content.chars().count();
         assert_eq!(files.len(), 6);
         for file in &files {
@@ -179,7 +183,7 @@ mod tests {
         let (folder, workspace) = workspace();
         let text = format!("{}the newest", "old\n".repeat(10_000));
         fs::write(folder.path().join("memory/2026-03-01.md"), text).unwrap();
-        let (files, _) = load(&workspace, TODAY, Bootstrap::default());
+        let (files, _) = load(&workspace, (TODAY, false), Bootstrap::default());
         assert!(files[0].content.ends_with("the newest"));
         assert!(files[0].content.starts_with("[…"));
     }
@@ -190,7 +194,7 @@ mod tests {
         fs::write(folder.path().join("SOUL.md"), "soul").unwrap();
         let large = fs::File::create(folder.path().join("USER.md")).unwrap();
         large.set_len(crate::workspace::FILE_LIMIT + 1).unwrap();
-        let (files, problems) = load(&workspace, TODAY, Bootstrap::default());
+        let (files, problems) = load(&workspace, (TODAY, false), Bootstrap::default());
         assert_eq!(names(&files), ["SOUL.md"]);
         assert_eq!(problems.len(), 1);
     }
@@ -217,7 +221,7 @@ mod tests {
             }
             fs::write(folder.path().join("SOUL.md"), &soul).unwrap();
             fs::write(folder.path().join("USER.md"), &user).unwrap();
-            let (files, _) = load(&workspace, TODAY, Bootstrap::default());
+            let (files, _) = load(&workspace, (TODAY, false), Bootstrap::default());
             for (name, text) in [("SOUL.md", &soul), ("USER.md", &user)] {
                 let file = files.iter().find(|file| file.name == name);
                 let content = file.map_or("", |file| file.content.as_str());

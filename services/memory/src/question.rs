@@ -23,9 +23,10 @@ const EMBEDDING: Duration = Duration::from_secs(5);
 /// Looked for beyond what is wanted: messages that are being answered are
 /// taken out of what is found.
 const SPARE: usize = 8;
-/// The same for a run that knows of no answer: a job asks the same every day,
-/// and what it answered fits best.
-const ISOLATED_SPARE: usize = 256;
+/// The same where much is taken out: of a run that knows of no answer (a job
+/// asks the same every day, and what it answered fits best), and where others
+/// hear what is found.
+const WIDE_SPARE: usize = 256;
 /// The table that is shipped, as its model.
 const STATIC_MODEL: &str = "static-minilm-256";
 
@@ -38,6 +39,7 @@ pub(crate) struct Asked {
     session: String,
     since_ms: i64,
     is_isolated: bool,
+    is_shared: bool,
     warnings: Vec<String>,
     embedder: Embedder,
 }
@@ -57,7 +59,11 @@ impl Asked {
         if question.text.trim().is_empty() {
             return Err(Error::QueryEmpty);
         }
-        let sources = sources(&question.corpus)?;
+        let mut sources = sources(&question.corpus)?;
+        if question.shared && question.session_id.is_empty() && sources.is_empty() {
+            // No conversation is the asker's own.
+            sources = vec![Source::Memory, Source::Extra];
+        }
         let limit = match question.limit {
             0 => store.search.results as usize,
             limit => (limit as usize).min(LIMIT),
@@ -67,8 +73,8 @@ impl Asked {
         let now_ms = jiff::Timestamp::now().as_millisecond();
         let query = Query {
             limit: limit
-                + if question.isolated {
-                    ISOLATED_SPARE
+                + if question.isolated || question.shared {
+                    WIDE_SPARE
                 } else {
                     SPARE
                 },
@@ -88,6 +94,7 @@ impl Asked {
             session: format!("{SESSIONS}{}{TRANSCRIPT}", question.session_id),
             since_ms: question.since_ms,
             is_isolated: question.isolated,
+            is_shared: question.shared,
             warnings,
             embedder: store.embedder.clone(),
         })
@@ -118,6 +125,9 @@ impl Asked {
         })?;
         let hits = found.hits.into_iter().map(hit);
         let hits = hits.filter(|hit| {
+            if self.is_shared && hit.is_private(&self.session) {
+                return false;
+            }
             if self.is_isolated {
                 return !hit.is_hidden_from(&self.session);
             }

@@ -1,6 +1,7 @@
 //! What a message is given unasked: what answers it, as far as its words tell.
 
 use openclaw_proto::memory::{Question, Recall, Recalled, SearchResults};
+use openclaw_proto::wire::memory::RecallRequest;
 
 use crate::store::Store;
 
@@ -14,11 +15,12 @@ const TEXT: usize = 2_000;
 const FRAME: usize = 24;
 
 /// The question of a message.
-pub(crate) fn question(agent_id: String, text: &str) -> Question {
+pub(crate) fn question(request: RecallRequest) -> Question {
     Question {
-        agent_id,
-        text: text.chars().take(TEXT).collect(),
+        agent_id: request.agent_id,
+        text: request.text.chars().take(TEXT).collect(),
         limit: CANDIDATES,
+        shared: request.shared,
         ..Question::default()
     }
 }

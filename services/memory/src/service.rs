@@ -21,7 +21,7 @@ use crate::agents::Agents;
 use crate::error::Error;
 use crate::question::Asked;
 use crate::recall;
-use crate::store::{MESSAGE_WAITS, QUESTION_WAITS, Store};
+use crate::store::{MESSAGE_WAITS, QUESTION_WAITS, Reader, Store};
 
 mod compaction;
 mod export;
@@ -61,11 +61,14 @@ impl Service {
         Ok(self.agents.worker().run(&store, work).await?)
     }
 
-    async fn load_bootstrap(&self, agent: &str) -> Result<wire::LoadBootstrapResponse, Status> {
+    async fn load_bootstrap(
+        &self,
+        request: &wire::LoadBootstrapRequest,
+    ) -> Result<wire::LoadBootstrapResponse, Status> {
         let begin = Instant::now();
-        let files = self
-            .on(agent, |store| store.bootstrap(&Zoned::now()))
-            .await?;
+        let is_shared = request.shared;
+        let load = move |store: &Store| store.bootstrap(&Zoned::now(), is_shared);
+        let files = self.on(&request.agent_id, load).await?;
         // The gateway says with the run how many there were.
         tracing::debug!(
             files = files.len(),
@@ -107,7 +110,7 @@ impl Service {
         if store.search.recalled == 0 || request.text.trim().is_empty() {
             return Ok(wire::RecallResponse::default());
         }
-        let question = recall::question(request.agent_id, &request.text);
+        let question = recall::question(request);
         let begin = Instant::now();
         let found = self.ask(question, MESSAGE_WAITS, Asked::recall).await?;
         tracing::info!(
@@ -126,10 +129,14 @@ impl Service {
             count: request.lines,
         };
         let path = request.path.clone();
-        let isolated = request.isolated.then_some(request.session_id);
+        let reader = Reader {
+            session_id: request.session_id,
+            is_isolated: request.isolated,
+            is_shared: request.shared,
+        };
         // What is listed is what was taken in.
         first_look(&*self.agents.store(&request.agent_id)?, QUESTION_WAITS).await;
-        let get = move |store: &Store| store.get(&path, lines, isolated.as_deref());
+        let get = move |store: &Store| store.get(&path, lines, &reader);
         let text = self.on(&request.agent_id, get).await?;
         Ok(text.map_or_else(
             || wire::GetResponse {
@@ -230,8 +237,9 @@ impl wire::memory_server::Memory for Service {
         request: Request<wire::LoadBootstrapRequest>,
     ) -> Result<Response<wire::LoadBootstrapResponse>, Status> {
         let origin = Origin::of(request.metadata());
-        let agent = request.into_inner().agent_id;
-        answer(span(&origin, &agent), self.load_bootstrap(&agent)).await
+        let request = request.into_inner();
+        let span = span(&origin, &request.agent_id);
+        answer(span, self.load_bootstrap(&request)).await
     }
 
     async fn search(

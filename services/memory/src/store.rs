@@ -25,6 +25,7 @@ mod scan;
 mod take_in;
 mod words;
 
+pub(crate) use get::Reader;
 pub(crate) use scan::{ScanResult, Todo};
 
 /// One agent's memory. Its methods block.
@@ -125,8 +126,12 @@ impl Store {
 
     /// The bootstrap files as of `now`; a fresh workspace is made and filled
     /// first. What of that fails is logged, and the files that are there are
-    /// given.
-    pub(crate) fn bootstrap(&self, now: &Zoned) -> Result<Vec<BootstrapFile>, Error> {
+    /// given; where others hear of them (`is_shared`), MEMORY.md is not.
+    pub(crate) fn bootstrap(
+        &self,
+        now: &Zoned,
+        is_shared: bool,
+    ) -> Result<Vec<BootstrapFile>, Error> {
         let workspace = Workspace::open_or_create(&self.places.workspace)?;
         if self.bootstrap.templates
             && let Err(error) = template::create_missing(&workspace)
@@ -137,7 +142,8 @@ impl Store {
                 failure::chain(&error)
             );
         }
-        let (files, problems) = bootstrap::load(&workspace, now.date(), self.bootstrap);
+        let (files, problems) =
+            bootstrap::load(&workspace, (now.date(), is_shared), self.bootstrap);
         for problem in problems {
             tracing::warn!("a bootstrap file is left out: {}", failure::chain(&problem));
         }

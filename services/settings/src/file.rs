@@ -291,7 +291,7 @@ pub fn validate(paths: &Paths, environment: &Environment) -> Result<Findings, Er
         .collect();
     if problems.is_empty() {
         let mut warnings = document.warnings.clone();
-        warnings.extend(settings.base.provider_faults);
+        warnings.extend(settings.base.provider_faults.into_values());
         // What is missing today may be there tomorrow: it makes no file invalid.
         warnings.extend(placed(absent, &document.sources));
         return Ok(Findings {

@@ -64,6 +64,24 @@ pub fn load_usable(environment: &Environment) -> Result<Settings, Error> {
         .ok_or(error)
 }
 
+/// Why the file is not to be read again now: it is empty, and was not before.
+/// Editors and shells empty a file before they write it, and until then the
+/// defaults would hold, without the restrictions that it sets.
+pub fn emptied(environment: &Environment) -> Option<Error> {
+    let paths = Paths::resolve(environment).ok()?;
+    let path = paths.configuration.clone();
+    let is_emptied = paths.last_good().is_file()
+        && path.is_file()
+        && openclaw_config::parse::read(&path).is_ok_and(|text| text.trim().is_empty());
+    let message = "the file is empty; {} is a configuration without settings".to_owned();
+    is_emptied.then_some(Error::Syntax {
+        path,
+        line: 1,
+        column: 1,
+        message,
+    })
+}
+
 /// The same, and keeps a file that is valid as the last good configuration.
 /// For the gateway: one process writes a file.
 pub fn load_and_keep(environment: &Environment, origin: Origin) -> Result<Settings, Error> {

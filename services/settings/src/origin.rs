@@ -64,7 +64,8 @@ pub fn keep(paths: &Paths, document: &Document) -> Result<(), Error> {
         source,
     };
     let absent = document.sources.iter().all(|source| source.text.is_empty());
-    if absent && !path.exists() {
+    // An empty file is one that is about to be written.
+    if absent && (!path.exists() || paths.configuration.is_file()) {
         return Ok(());
     }
     match parse::read(&path) {
@@ -107,6 +108,16 @@ mod tests {
         fs::write(&paths.configuration, text).unwrap();
         keep(&paths, &load()).unwrap();
         assert_eq!(fs::read_to_string(paths.last_good()).unwrap(), text);
+
+        for (written, is_emptied) in [("", true), (" \n", true), ("{}", false), ("// no", false)] {
+            fs::write(&paths.configuration, written).unwrap();
+            let emptied = crate::emptied(&environment).is_some();
+            assert_eq!(emptied, is_emptied, "{written:?}");
+        }
+        fs::write(&paths.configuration, "").unwrap();
+        keep(&paths, &load()).unwrap();
+        assert_eq!(fs::read_to_string(paths.last_good()).unwrap(), text);
+        fs::write(&paths.configuration, text).unwrap();
         assert_eq!(
             fs::metadata(paths.last_good()).unwrap().mode() & 0o777,
             0o600

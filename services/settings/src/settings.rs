@@ -104,8 +104,8 @@ pub struct Settings {
     pub queue: QueueSettings,
     /// The channels, and which agent answers there.
     pub channels: ChannelSettings,
-    /// Providers that cannot be asked, and why, each a sentence.
-    pub provider_faults: Vec<String>,
+    /// Providers that cannot be asked, and why, a sentence.
+    pub provider_faults: BTreeMap<String, String>,
     /// What did not work when the configuration was read, and is done without.
     pub warnings: Vec<String>,
     /// Keys of the files that have no effect. Empty unless the settings were
@@ -151,7 +151,8 @@ impl Settings {
         providers.retain(|_, provider| !provider.has_references());
         let checked = provider::resolve(&providers, environment, &BTreeMap::new());
         let checked = checked.map_err(invalid)?.into_values();
-        let provider_faults = checked.filter_map(|provider| provider.fault).collect();
+        let fault = |provider: provider::Provider| Some((provider.id, provider.fault?));
+        let provider_faults = checked.filter_map(fault).collect();
         let source = agent::Source {
             paths: &paths,
             document: &document,

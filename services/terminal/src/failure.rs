@@ -47,6 +47,14 @@ impl Failure {
         }
     }
 
+    /// Another suite is there already, as `text` says.
+    pub fn taken(text: impl Into<String>) -> Self {
+        Self {
+            exit: HELD,
+            ..Self::new(text)
+        }
+    }
+
     /// Another suite uses the state directory, as `error` says.
     pub fn in_use(error: state_lock::Error) -> Self {
         Self {

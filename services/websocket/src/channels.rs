@@ -49,6 +49,21 @@ pub(crate) fn unsupported() -> Value {
     })
 }
 
+/// A line for each account that is on.
+pub(crate) fn lines(states: &[AccountState]) -> Vec<String> {
+    let is_on = states.iter().filter(|state| state.is_enabled);
+    let line = |state: &AccountState| {
+        let name = &state.account;
+        let health = state.health.as_ref();
+        let said = match health.filter(|_| state.attended_since_ms.is_some()) {
+            Some(health) => health.state.as_str(),
+            None => "no daemon attends it",
+        };
+        format!("{}/{}: {said}", name.channel, name.account)
+    };
+    is_on.map(line).collect()
+}
+
 /// Each channel with its accounts: what is known of its default one, and of all.
 pub(crate) fn summaries(states: &[AccountState]) -> Map<String, Value> {
     let mut all = Map::new();

@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 
 use super::audience::Audience;
 use super::channels;
+use super::heartbeat;
 use super::hub::Hub;
 
 /// How long a snapshot is good enough.
@@ -137,14 +138,7 @@ impl Health {
                 json!({
                     "agentId": id,
                     "isDefault": *id == settings.default_agent,
-                    "heartbeat": {
-                        "enabled": false,
-                        "every": "disabled",
-                        "everyMs": null,
-                        "prompt": "",
-                        "target": "none",
-                        "ackMaxChars": 0,
-                    },
+                    "heartbeat": heartbeat::whole(&settings, id),
                     "sessions": list(&settings.paths.sessions(id), &recent, count, now),
                 })
             })
@@ -171,7 +165,7 @@ impl Health {
             "channelOrder": order,
             "channelLabels": labels,
             "channels": channels,
-            "heartbeatSeconds": 0,
+            "heartbeatSeconds": heartbeat::seconds(&settings),
             "defaultAgentId": settings.default_agent,
             "agents": agents,
             "sessions": list(&path, &all, self.core.storage.session_count(), now),

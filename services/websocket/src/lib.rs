@@ -12,6 +12,7 @@ mod connect;
 mod connection;
 mod handshake;
 mod health;
+mod heartbeat;
 mod hello;
 mod hub;
 mod injected;

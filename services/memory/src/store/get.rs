@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use openclaw_proto::memory::{Exported, Lines, Text};
+use openclaw_proto::memory::{Exported, Lines, Text, is_private_note};
 use openclaw_retrieval::{Message, Source};
 
 use super::Store;
@@ -24,41 +24,68 @@ const CHARACTERS: usize = 16_000;
 const LISTED: usize = 30;
 const BEGINNING: usize = 60;
 
+/// Who reads, as in a search.
+#[derive(Debug, Default)]
+pub(crate) struct Reader {
+    /// The session of the run.
+    pub(crate) session_id: String,
+    /// It does not know of those before it: its own transcript is not there, nor
+    /// is what was answered in others.
+    pub(crate) is_isolated: bool,
+    /// Others than the user hear of it: its own transcript alone is there, and
+    /// no MEMORY.md.
+    pub(crate) is_shared: bool,
+}
+
+impl Reader {
+    /// Whether the file at `path` of `place` is not there for it.
+    fn misses(&self, place: &Place, path: &str) -> bool {
+        if !place.is_log() {
+            return self.is_shared && place.source() == Source::Memory && is_private_note(path);
+        }
+        let file = Path::new(path).file_name().and_then(|name| name.to_str());
+        let id = file.and_then(|file| file.strip_suffix(TRANSCRIPT));
+        let is_own = id == Some(self.session_id.as_str());
+        (self.is_isolated && is_own) || (self.is_shared && !is_own)
+    }
+}
+
 impl Store {
-    /// The `lines` of the document `name`; None when there is no such file. For
-    /// a run of the session `isolated`, which does not know of those before it,
-    /// as in a search: its own transcript is not there, nor is what was answered
-    /// in others.
+    /// The `lines` of the document `name`; None when there is no such file for
+    /// `reader`.
     pub(crate) fn get(
         &self,
         name: &str,
         lines: Lines,
-        isolated: Option<&str>,
+        reader: &Reader,
     ) -> Result<Option<Text>, Error> {
         let name = self.resolved(name);
         if let Some(source) = listed(&name) {
-            return Ok(Some(cut(&name, &self.list(source)?, lines)));
+            return Ok(Some(cut(&name, &self.list(source, reader)?, lines)));
         }
         let (place, path) = self.find(&name)?;
-        let own = isolated.map(|id| format!("{id}{TRANSCRIPT}"));
-        let file = Path::new(path).file_name().and_then(|name| name.to_str());
-        if place.is_log() && own.is_some() && own.as_deref() == file {
+        if reader.misses(place, path) {
             return Ok(None);
         }
         Ok(match self.whole(place, path)? {
             Some(Whole::Text(text)) => Some(cut(&name, &text, lines)),
             Some(Whole::Said(mut messages)) => {
-                messages.retain(|message| isolated.is_none() || message.speaker != ASSISTANT);
+                messages.retain(|message| !reader.is_isolated || message.speaker != ASSISTANT);
                 Some(said(&name, &messages, lines))
             }
             None => None,
         })
     }
 
-    /// The documents from `source`, newest first, each with how it begins.
-    fn list(&self, source: Source) -> Result<String, Error> {
+    /// The documents from `source` that are there for `reader`, newest first,
+    /// each with how it begins.
+    fn list(&self, source: Source, reader: &Reader) -> Result<String, Error> {
         let engine = self.engine()?;
         let mut all = engine.documents(source)?;
+        all.retain(|document| {
+            let found = self.find(&document.path);
+            found.is_ok_and(|(place, path)| !reader.misses(place, path))
+        });
         all.sort_by_key(|document| std::cmp::Reverse(document.modified_ms));
         let mut list = String::new();
         for document in all.iter().take(LISTED) {

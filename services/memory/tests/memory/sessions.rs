@@ -5,7 +5,9 @@ use std::io::Write as _;
 use std::path::Path;
 
 use openclaw_proto::call::RefusalCode;
-use openclaw_proto::memory::{Conversation, Lines, Question};
+use openclaw_proto::memory::{Conversation, Lines, Question, Recalled};
+use openclaw_proto::origin::{Origin, is_shared};
+use openclaw_sessions::{AgentId, SessionKey};
 use serde_json::json;
 
 use crate::harness::{Running, WORDS, asked, origin, state};
@@ -100,16 +102,16 @@ async fn what_was_said_is_found_by_message_while_the_file_is_open() {
 
     let whole = Lines { from: 1, count: 0 };
     let name = "sessions/s1.jsonl";
-    for (isolated, expected) in [
-        (None, Some(true)),
-        (Some("other"), Some(false)),
-        (Some("s1"), None),
+    for (session, expected) in [
+        (("", false), Some(true)),
+        (("other", true), Some(false)),
+        (("s1", true), None),
     ] {
         let asker = origin();
-        let text = running.client.get_for(&asker, "", name, whole, isolated);
+        let text = running.client.get_for(&asker, "", name, whole, session);
         let text = text.await.unwrap().map(|text| text.text);
         let has_answers = text.as_ref().map(|text| text.contains("assistant: "));
-        assert_eq!(has_answers, expected, "{isolated:?} {text:?}");
+        assert_eq!(has_answers, expected, "{session:?} {text:?}");
     }
 
     let (origin, lines) = (origin(), Lines { from: 3, count: 1 });
@@ -124,6 +126,110 @@ async fn what_was_said_is_found_by_message_while_the_file_is_open() {
     fs::rename(&path, path.with_extension("jsonl.deleted.x")).unwrap();
     running.finds("dentist", &[]).await;
     running.stop().await;
+}
+
+/// Asks for a conversation that others hear.
+fn in_group(key: &str) -> Origin {
+    Origin {
+        session_key: key.to_owned(),
+        ..origin()
+    }
+}
+
+#[tokio::test]
+async fn a_group_is_told_nothing_of_private_conversations_nor_of_memory_md() {
+    let running = Running::start_in(state(WORDS, &[]));
+    running.write("MEMORY.md", "The alarm code is 4711.\n");
+    running.write("memory/house.md", "The alarm is made by Abus.\n");
+    append(
+        &transcript(&running),
+        &line("m1", "user", "The alarm code is 0815.", 1_000_000),
+    );
+    let own = running.transcripts().join("g1.jsonl");
+    append(&own, "{\"type\":\"session\",\"version\":3,\"id\":\"g1\"}\n");
+    append(
+        &own,
+        &line("g", "user", "Whose alarm rang at night?", 1_000_000),
+    );
+    let (note, own) = ("memory/house.md", "sessions/g1.jsonl");
+    running.index(false).await;
+    let client = &running.client;
+    // The last is not ASCII, and cannot be told in the metadata of a call.
+    for key in [
+        "agent:main:telegram:group:-7",
+        "agent:main:telegram:group:-7:topic:2",
+        "agent:main:slack:channel:c1:thread:9",
+        "agent:main:matrix:room:ключ",
+    ] {
+        let asker = in_group(key);
+        for corpus in ["", "all", "memory", "sessions", "wiki"] {
+            let question = Question {
+                corpus: corpus.to_owned(),
+                session_id: "g1".to_owned(),
+                ..asked("main", "alarm code", 0)
+            };
+            let Ok(found) = client.search(&asker, question).await else {
+                assert_eq!(corpus, "wiki");
+                continue;
+            };
+            let mut paths: Vec<&str> = found.hits.iter().map(|hit| hit.path.as_str()).collect();
+            paths.sort_unstable();
+            let expected: &[&str] = match corpus {
+                "memory" => &[note],
+                "sessions" => &[own],
+                _ => &[note, own],
+            };
+            assert_eq!(paths, expected, "{key} {corpus}");
+        }
+        let recall = client.recall(&asker, "", "What is the alarm code?").await;
+        let given = recall.unwrap().passages;
+        let path = |given: &Recalled| given.hit.path.clone();
+        assert!(given.iter().map(path).all(|path| path == note), "{given:?}");
+
+        let whole = Lines { from: 1, count: 0 };
+        for hidden in ["MEMORY.md", "./MEMORY.md", "memory.md", "sessions/s1.jsonl"] {
+            let text = client.get_for(&asker, "", hidden, whole, ("g1", false));
+            // A name that is no memory's is refused.
+            assert!(!matches!(text.await, Ok(Some(_))), "{key} {hidden}");
+        }
+        for (shown, words) in [(own, "rang"), (note, "Abus"), ("sessions", "rang")] {
+            let text = client.get_for(&asker, "", shown, whole, ("g1", false));
+            let text = text.await.unwrap().unwrap().text;
+            assert!(text.contains(words) && !text.contains("0815"), "{text}");
+        }
+        let files = client.load_bootstrap(&asker, "main").await.unwrap();
+        assert!(files.iter().all(|file| file.name != "MEMORY.md"));
+        assert!(files.iter().any(|file| file.name == "SOUL.md"));
+    }
+    let files = client.load_bootstrap(&origin(), "main").await.unwrap();
+    assert!(files.iter().any(|file| file.name == "MEMORY.md"));
+    let recall = client
+        .recall(&origin(), "", "What is the alarm code?")
+        .await;
+    let given = recall.unwrap().passages;
+    assert!(given.iter().any(|given| given.hit.snippet.contains("0815")));
+    running.stop().await;
+}
+
+#[test]
+fn shared_are_the_sessions_that_their_keys_call_groups() {
+    for raw in [
+        "main",
+        "work",
+        "telegram:7",
+        "telegram:group:-7",
+        "telegram:group:-7:topic:3",
+        "telegram:direct:7:thread:3",
+        "slack:channel:c",
+        "matrix:room:!a:b.org",
+        "12036@g.us",
+        "cron:group",
+        "global",
+    ] {
+        let key = SessionKey::parse(raw, &AgentId::main()).unwrap();
+        let is_group = key.chat_type() == "group";
+        assert_eq!(is_shared(key.as_str()), is_group, "{raw}");
+    }
 }
 
 #[tokio::test]

@@ -93,7 +93,7 @@ impl Settings {
         let document = document::load(path, environment, Missing::KeptForGateway)?;
         let fragment = keys::typed(path, &document.value)?;
         base.warnings = document.warnings;
-        base.warnings.extend(base.provider_faults.clone());
+        base.warnings.extend(base.provider_faults.values().cloned());
         let environment = document.environment;
         let origin = path.display().to_string();
         let invalid = |(key, problem)| Error::Value {

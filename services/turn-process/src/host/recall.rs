@@ -75,6 +75,7 @@ impl Tools {
             since_ms: self.received_ms,
             deadline_ms: SEARCH_MS,
             isolated: is_isolated(&self.origin.session_key),
+            ..Question::default()
         };
         match self.memory.search(&self.origin, question).await {
             Ok(found) => told(&results(found)),
@@ -93,10 +94,11 @@ impl Tools {
             count: get.lines,
         };
         let nothing = json!({ "path": get.path, "text": "" });
-        let isolated = is_isolated(&self.origin.session_key).then_some(self.session_id.as_str());
+        let isolated = is_isolated(&self.origin.session_key);
+        let session = (self.session_id.as_str(), isolated);
         let text = self
             .memory
-            .get_for(&self.origin, &self.agent_id, &get.path, lines, isolated);
+            .get_for(&self.origin, &self.agent_id, &get.path, lines, session);
         match text.await {
             Ok(Some(text)) => {
                 let next = text.from + text.lines;

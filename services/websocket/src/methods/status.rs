@@ -10,6 +10,7 @@ use openclaw_settings::Settings;
 use serde_json::{Map, Value, json};
 
 use super::{Answer, Call};
+use crate::{channels, heartbeat};
 use openclaw_runs::Core;
 use openclaw_runs::model;
 
@@ -44,9 +45,9 @@ pub(super) async fn status(call: Call) -> Result<Answer, Failure> {
         "runtimeVersion": env!("CARGO_PKG_VERSION"),
         "heartbeat": {
             "defaultAgentId": settings.default_agent,
-            "agents": settings.agents.keys().map(|id| heartbeat(id)).collect::<Vec<_>>(),
+            "agents": settings.agents.keys().map(|id| heartbeat(&settings, id)).collect::<Vec<_>>(),
         },
-        "channelSummary": [],
+        "channelSummary": channels::lines(&call.context.channels.states()),
         "queuedSystemEvents": core.system_events.waiting(&main),
         "turns": { "running": running, "waiting": waiting },
         "pid": std::process::id(),
@@ -64,9 +65,10 @@ pub(super) async fn status(call: Call) -> Result<Answer, Failure> {
     Ok(status.into())
 }
 
-/// No agent is woken by the clock alone.
-fn heartbeat(agent: &str) -> Value {
-    json!({ "agentId": agent, "enabled": false, "every": "disabled", "everyMs": null })
+fn heartbeat(settings: &Settings, agent: &str) -> Value {
+    let mut shown = heartbeat::times(settings, agent);
+    shown["agentId"] = json!(agent);
+    shown
 }
 
 fn path(settings: &Settings, agent: &str) -> String {

@@ -109,10 +109,8 @@ async fn a_second_run_is_refused_and_the_first_goes_on() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model).start().await;
     let said = suite.ctl(&["run"]).await;
-    assert!(
-        said.code != 0 && said.stderr.contains("running already"),
-        "{said}"
-    );
+    said.ended(3)
+        .complains(&["running already, as process", ", for ", "--stop ends it"]);
     suite.say("still there?").await;
 }
 

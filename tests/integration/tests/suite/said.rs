@@ -162,9 +162,24 @@ async fn a_broken_file_is_said_with_each_message_until_it_is_mended() {
     assert!(lines[0].contains("using"), "{said}");
     let json = suite.ctl(&["message", "--json", "hello"]).await.ended(0);
     assert!(json.stderr.contains(&place), "{json}");
-    fs::write(suite.configuration(), good).unwrap();
+    fs::write(suite.configuration(), &good).unwrap();
     let said = suite.ctl(&["message", "hello"]).await.ended(0);
     assert!(!said.stderr.contains("openclaw.json"), "{said}");
+
+    // As editors and shells empty it before they write.
+    fs::write(suite.configuration(), "").unwrap();
+    model.push(Scenario::text("As before."));
+    let said = suite.ctl(&["message", "hello"]).await.ended(0);
+    assert_eq!(said.stdout, "As before.\n");
+    fs::write(suite.configuration(), "{").unwrap();
+    model.push(Scenario::text("Still."));
+    let said = suite.ctl(&["message", "hello"]).await.ended(0);
+    assert_eq!(said.stdout, "Still.\n");
+    let suite = suite.restart().await;
+    model.push(Scenario::text("By what was kept."));
+    let said = suite.ctl(&["message", "hello"]).await.ended(0);
+    assert_eq!(said.stdout, "By what was kept.\n");
+    fs::write(suite.configuration(), good).unwrap();
 }
 
 #[tokio::test]

@@ -327,6 +327,7 @@ async fn what_is_advertised_works_and_what_works_is_advertised() {
         "called, and not advertised: {:?}",
         calls.keys()
     );
+    compare(&suite, &mut socket, &job).await;
     for unknown in [
         "Health",
         "chat",
@@ -338,6 +339,46 @@ async fn what_is_advertised_works_and_what_works_is_advertised() {
         let error = socket.fail(unknown, json!({})).await;
         assert_eq!(error["code"], "INVALID_REQUEST", "{unknown}: {error}");
     }
+}
+
+/// What was done by the calls, as other doors and the disk have it.
+async fn compare(suite: &Suite, socket: &mut Socket, job: &str) {
+    let sessions = suite.ctl(&["sessions", "list", "--json"]).await.ended(0);
+    sessions.says(&["agent:main:fresh", "Fresh", "agent:main:other", "Other"]);
+    let listed = socket.call("sessions.list", json!({})).await;
+    let keys: Vec<&str> = listed["sessions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|it| it["key"].as_str())
+        .collect();
+    assert!(!keys.contains(&"agent:main:gone"), "{keys:?}");
+    assert!(keys.contains(&"agent:main:fresh"), "{keys:?}");
+
+    let jobs = suite.ctl(&["cron", "list", "--json"]).await.ended(0);
+    jobs.says(&[job, "2099-01-01"]);
+    let shown = socket.call("cron.get", json!({"id": job})).await;
+    assert_eq!(shown["enabled"], false, "cron.update: {shown}");
+    let file = std::fs::read_to_string(suite.configuration()).unwrap();
+    assert!(file.contains("debug"), "config.patch: {file}");
+
+    let said: Vec<String> = suite.messages().iter().map(Value::to_string).collect();
+    assert!(said.iter().any(|it| it.contains("note")), "chat.inject");
+    let history = socket
+        .call("chat.history", json!({"sessionKey": "main", "limit": 1000}))
+        .await;
+    let history = history["messages"].to_string();
+    assert!(history.contains("note"), "chat.history: {history}");
+    let status = socket.call("status", json!({})).await;
+    let waiting = status["queuedSystemEvents"].to_string();
+    assert!(waiting.contains("it rains"), "system-event: {status}");
+    let agents = socket.call("agents.list", json!({})).await;
+    let workspace = suite.state().join("workspace");
+    assert_eq!(agents["agents"][0]["workspace"], json!(workspace));
+    let used = socket.call("usage.cost", json!({"days": 7})).await;
+    assert!(used["totals"]["totalTokens"].as_u64() > Some(0), "{used}");
+    let waited = socket.call("agent.wait", json!({"runId": "m1"})).await;
+    assert_eq!(waited["status"], "ok", "{waited}");
 }
 
 /// Parameters of the wrong type are refused by name and change nothing.
@@ -365,4 +406,24 @@ async fn nonsense_is_refused_by_every_method() {
         0
     );
     assert_eq!(socket.call("cron.list", json!({})).await["total"], 0);
+}
+
+#[tokio::test]
+async fn what_looks_after_agents_by_itself_is_told() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model)
+        .set("agents.defaults.heartbeat.every", "90m")
+        .set("agents.defaults.heartbeat.prompt", "Anything new?")
+        .set("agents.defaults.heartbeat.target", "none")
+        .start()
+        .await;
+    let mut socket = Socket::enter(&suite).await;
+    let status = socket.call("status", json!({})).await;
+    let told = json!({"agentId": "main", "enabled": true, "every": "90m", "everyMs": 5_400_000});
+    assert_eq!(status["heartbeat"]["agents"], json!([told]));
+    let health = socket.call("health", json!({})).await;
+    assert_eq!(health["heartbeatSeconds"], 5_400);
+    let told = json!({"enabled": true, "every": "90m", "everyMs": 5_400_000,
+        "prompt": "Anything new?", "target": "none", "ackMaxChars": 300});
+    assert_eq!(health["agents"][0]["heartbeat"], told);
 }
