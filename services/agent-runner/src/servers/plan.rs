@@ -67,7 +67,7 @@ fn own(
 ) -> Places {
     let home = settings.paths.server_home(agent_id, name);
     Places {
-        workspace: home.clone(),
+        workspace: home.clone().into(),
         home,
         temporary: settings.paths.server_temporary(agent_id, run_id, name),
         identity,
