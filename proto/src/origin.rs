@@ -25,9 +25,19 @@ pub fn is_isolated(session_key: &str) -> bool {
 
 /// Whether others than the user hear what is said in the session with the
 /// canonical key `session_key`: a group, a channel or a room, and their threads.
+/// Such a key is `agent:AGENT:CHANNEL:KIND:ID`, with an account before the kind
+/// where there is more than one.
 pub fn is_shared(session_key: &str) -> bool {
-    let is_kind = |part| matches!(part, "group" | "channel" | "room");
-    session_key.split(':').skip(3).any(is_kind)
+    let parts: Vec<&str> = session_key.split(':').skip(2).collect();
+    let [channel, place @ ..] = parts.as_slice() else {
+        return false;
+    };
+    let is_kind = |part: &&str| matches!(*part, "direct" | "dm" | "group" | "channel" | "room");
+    let kind = place.iter().take(2).position(is_kind);
+    kind.is_some_and(|at| {
+        let is_private = matches!(place[at], "direct" | "dm");
+        *channel != "cron" && !is_private && at + 1 < place.len()
+    })
 }
 
 impl Origin {
@@ -89,6 +99,9 @@ mod tests {
             ("agent:main:telegram:direct:7:thread:1", false),
             ("agent:group:main", false),
             ("agent:main:cron:group", false),
+            ("agent:main:cron:group:1", false),
+            ("agent:main:telegram:direct:group:7", false),
+            ("agent:main:telegram:group", false),
             ("global", false),
             ("", false),
         ] {
