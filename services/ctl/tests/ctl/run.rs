@@ -118,7 +118,7 @@ fn there_is_only_one_and_stop_ends_it() {
     let scene = Scene::new();
     let running = started(&scene);
     let second = scene.run(&["run"]);
-    assert_eq!(second.status.code(), Some(1));
+    assert_eq!(second.status.code(), Some(3));
     let stderr = text(&second.stderr);
     assert!(
         stderr.contains(&format!("process {}", running.pid())),
