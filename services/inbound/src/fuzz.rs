@@ -36,7 +36,7 @@ pub fn reply(text: &str) {
         assert_eq!(decision_of(&button.data), None, "{button:?}");
         assert_eq!(said_by(&button.data), Some(button.text.as_str()));
     }
-    let workspace = WORKSPACE.path().join("w");
+    let workspace = WORKSPACE.path().join("w").into();
     let taken = with_files(&asked.text, &workspace);
     assert_eq!(taken.paths.len(), taken.files.len());
     for path in &taken.paths {
