@@ -25,19 +25,11 @@ pub fn is_isolated(session_key: &str) -> bool {
 
 /// Whether others than the user hear what is said in the session with the
 /// canonical key `session_key`: a group, a channel or a room, and their threads.
-/// Such a key is `agent:AGENT:CHANNEL:KIND:ID`, with an account before the kind
-/// where there is more than one.
+/// What has the form of one counts as one. The rule is that of the session's
+/// `chatType` (`sessions/src/key.rs`); a test of memory compares the two.
 pub fn is_shared(session_key: &str) -> bool {
-    let parts: Vec<&str> = session_key.split(':').skip(2).collect();
-    let [channel, place @ ..] = parts.as_slice() else {
-        return false;
-    };
-    let is_kind = |part: &&str| matches!(*part, "direct" | "dm" | "group" | "channel" | "room");
-    let kind = place.iter().take(2).position(is_kind);
-    kind.is_some_and(|at| {
-        let is_private = matches!(place[at], "direct" | "dm");
-        *channel != "cron" && !is_private && at + 1 < place.len()
-    })
+    let is_kind = |part| matches!(part, "group" | "channel" | "room");
+    session_key.split(':').skip(3).any(is_kind)
 }
 
 impl Origin {
@@ -87,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn shared_are_groups_and_their_threads_alone() {
+    fn shared_are_groups_their_threads_and_what_has_their_form() {
         for (key, expected) in [
             ("agent:main:telegram:group:-7", true),
             ("agent:main:telegram:group:-7:topic:3", true),
@@ -98,10 +90,8 @@ mod tests {
             ("agent:main:telegram:direct:7", false),
             ("agent:main:telegram:direct:7:thread:1", false),
             ("agent:group:main", false),
-            ("agent:main:cron:group", false),
-            ("agent:main:cron:group:1", false),
-            ("agent:main:telegram:direct:group:7", false),
-            ("agent:main:telegram:group", false),
+            ("agent:main:cron:group", true),
+            ("agent:main:telegram:direct:group:7", true),
             ("global", false),
             ("", false),
         ] {

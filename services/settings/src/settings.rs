@@ -243,7 +243,7 @@ fn written(
         own.into_iter().chain(agent.sandbox.read_write.clone())
     };
     let servers = fragment.mcp.servers.values();
-    let of_servers = servers.flat_map(|server| server.paths.rw.iter().chain(&server.cwd));
+    let of_servers = servers.flat_map(|server| &server.paths.rw);
     let of_agents = agents.values().flat_map(of_agent);
     of_agents
         .chain(of_servers.map(|path| paths.expand(path)))

@@ -37,7 +37,8 @@ impl Places {
         }
         if search.enabled && search.sessions {
             all.push(Place {
-                folder: settings.folder(transcripts.clone()),
+                // No agent writes them: the user's own link leads where it leads.
+                folder: transcripts.clone().into(),
                 shape: Shape::Transcripts,
                 prefix: SESSIONS.to_owned(),
             });
@@ -123,6 +124,21 @@ mod tests {
         }
         assert_eq!(places(r#"{sources: ["memory"]}"#).all.len(), 1);
         assert_eq!(places("{enabled: false}").all.len(), 0);
+    }
+
+    #[test]
+    fn transcripts_are_searched_where_the_users_link_leads() {
+        let folder = tempfile::tempdir().unwrap();
+        let (state, disk) = (folder.path().join("state"), folder.path().join("disk"));
+        std::fs::create_dir_all(state.join("agents/main")).unwrap();
+        std::fs::create_dir(&disk).unwrap();
+        std::os::unix::fs::symlink(&disk, state.join("agents/main/sessions")).unwrap();
+        let variables = [("OPENCLAW_STATE_DIR", state.to_str().unwrap())];
+        let environment: Environment = variables.into_iter().collect();
+        let settings = openclaw_settings::load(&environment).unwrap();
+        let places = Places::of(settings.agent("main").unwrap(), &settings);
+        let mut logs = places.all.iter().filter(|place| place.is_log());
+        assert!(logs.next().unwrap().open().unwrap().is_some());
     }
 
     #[test]
