@@ -1,6 +1,8 @@
 //! What people see on Telegram while an answer is made: that somebody types, the
 //! answer so far, and what is done.
 
+use std::fs;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use integration_tests::{processes, until, within};
@@ -62,6 +64,22 @@ async fn tool_is_shown(scene: &Scene) -> i64 {
     };
     within("the line of the tool", scene.double.wait(is_so)).await;
     scene.double.sent_to(OWNER)[0].id
+}
+
+/// Waits until the daemon has on disk that the message `id` shows a run.
+async fn is_recorded(scene: &Scene, id: i64) {
+    let folder = "state/channels/telegram/default/out";
+    let folder = scene.suite.state().join(folder);
+    let names_it = |record: &Path| {
+        let content = fs::read_to_string(record).unwrap_or_default();
+        content.contains(&format!("\"{id}\""))
+    };
+    until("what is shown is recorded", || {
+        let mut entries = fs::read_dir(&folder).unwrap().flatten();
+        entries
+            .any(|it| it.path().extension().is_some_and(|it| it == "run") && names_it(&it.path()))
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -203,6 +221,9 @@ async fn telegram_answer_takes_the_place_of_what_a_killed_daemon_showed() {
     scene.model.push(held(WHOLE, BEGINNING.len(), "end"));
     scene.double.say(OWNER, "work");
     let shown = scene.answered(OWNER, BEGINNING).await;
+    // Telegram has the message before the daemon knows its number: one that is
+    // killed in between cannot know it, and leaves the message.
+    is_recorded(&scene, shown[0].id).await;
     let pid = scene.suite.seen_program(DAEMON).await;
     processes::send(pid, Signal::SIGKILL);
     until("another daemon", || {
