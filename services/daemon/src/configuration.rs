@@ -2,14 +2,25 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use openclaw_config::{Environment, Error};
 use openclaw_proto::gateway::ConfigurationSeen;
 use openclaw_settings::SOCKETS_ADVICE;
-use openclaw_settings::{Origin, Settings};
-use tokio::sync::watch;
+use openclaw_settings::{Origin, Settings, files};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::timeout;
 
 use crate::failure;
+
+/// The longest that a request waits for a file that has just been changed to be
+/// read; a login shell that the file asks for may take longer.
+const CATCH_UP: Duration = Duration::from_secs(2);
+/// Requests that may wait at once to say that the file was changed.
+const WAITING: usize = 64;
+
+/// Those who wait until the files have been read.
+pub(crate) type Behind = mpsc::Receiver<oneshot::Sender<()>>;
 
 /// Reads the settings; called at start and for every reload.
 pub type Load<S = Settings> = fn(&Environment, Origin) -> Result<S, Error>;
@@ -83,28 +94,71 @@ pub(crate) fn tell_unused(settings: &Settings) {
 /// The daemon's view of the configuration, with the settings that it holds.
 /// Cheap to clone.
 #[derive(Debug)]
-pub struct Configuration<S = Settings>(watch::Receiver<Current<S>>);
+pub struct Configuration<S = Settings> {
+    current: watch::Receiver<Current<S>>,
+    /// Where somebody reads the files again when asked.
+    reader: Option<mpsc::Sender<oneshot::Sender<()>>>,
+}
 
 impl<S> Clone for Configuration<S> {
     fn clone(&self) -> Self {
-        Self(self.0.clone())
+        Self {
+            current: self.current.clone(),
+            reader: self.reader.clone(),
+        }
+    }
+}
+
+impl<S: AsRef<Settings>> Configuration<S> {
+    /// Whether a file was changed after it was last read. Costs a few stat(2).
+    pub(crate) fn is_behind(&self) -> bool {
+        let current = self.current.borrow();
+        files::may_have_changed(&(*current.settings).as_ref().paths, current.read_ms)
+    }
+
+    /// Waits until what was changed before now holds: who sets a key and then
+    /// asks is answered by that key. Of files that an `$include` names it does
+    /// not know; those hold some 100 ms later, by news of the file.
+    pub async fn catch_up(&self) {
+        let Some(reader) = self.reader.as_ref().filter(|_| self.is_behind()) else {
+            return;
+        };
+        let (read, is_read) = oneshot::channel();
+        let asked = async {
+            if reader.send(read).await.is_ok() {
+                // Either is an end of waiting.
+                let _ = is_read.await;
+            }
+        };
+        if timeout(CATCH_UP, asked).await.is_err() {
+            tracing::warn!(
+                "the configuration is still being read; the one before holds until then"
+            );
+        }
+    }
+
+    /// Lets requests ask for the files to be read again.
+    pub(crate) fn with_reader(mut self) -> (Self, Behind) {
+        let (sender, receiver) = mpsc::channel(WAITING);
+        self.reader = Some(sender);
+        (self, receiver)
     }
 }
 
 impl<S> Configuration<S> {
     /// The last settings that were valid.
     pub fn settings(&self) -> Arc<S> {
-        Arc::clone(&self.0.borrow().settings)
+        Arc::clone(&self.current.borrow().settings)
     }
 
     /// Why the file as it is now is not used; empty when it is.
     pub fn problem(&self) -> String {
-        self.0.borrow().problem.clone().unwrap_or_default()
+        self.current.borrow().problem.clone().unwrap_or_default()
     }
 
     /// What a client is told of the file beside its answer.
     pub fn seen(&self) -> ConfigurationSeen {
-        let current = self.0.borrow();
+        let current = self.current.borrow();
         let problem = current.problem.as_deref().filter(|_| !current.is_in_use);
         ConfigurationSeen {
             problem: problem.unwrap_or_default().to_owned(),
@@ -114,12 +168,12 @@ impl<S> Configuration<S> {
 
     /// Whether the file as it is now is what is used.
     pub fn is_in_use(&self) -> bool {
-        self.0.borrow().is_in_use
+        self.current.borrow().is_in_use
     }
 
     /// Waits for the next reload; false when there will be none.
     pub async fn changed(&mut self) -> bool {
-        self.0.changed().await.is_ok()
+        self.current.changed().await.is_ok()
     }
 }
 
@@ -145,7 +199,11 @@ impl<S: AsRef<Settings>> Owner<S> {
             current: sender,
             fixed,
         };
-        (owner, Configuration(receiver))
+        let configuration = Configuration {
+            current: receiver,
+            reader: None,
+        };
+        (owner, configuration)
     }
 
     /// Reads the file again and takes it over.

@@ -105,6 +105,7 @@ where
         .build()?;
     let result = runtime.block_on(async {
         let (owner, configuration) = Owner::starting(current);
+        let (configuration, behind) = configuration.with_reader();
         let daemon = Daemon {
             configuration: configuration.clone(),
             environment: environment.clone(),
@@ -120,7 +121,8 @@ where
             notifier,
             telemetry,
         };
-        tokio::spawn(reload.run(Signals::install()?, daemon.shutdown.clone()));
+        let signals = Signals::install()?;
+        tokio::spawn(reload.run(signals, behind, daemon.shutdown.clone()));
         run(daemon).await
     });
     // Blocking work that outlived its deadline must not hold the exit.

@@ -8,7 +8,7 @@ use openclaw_config::Environment;
 use openclaw_settings::{Origin, Settings};
 use tokio_util::sync::CancellationToken;
 
-use crate::configuration::{Configuration, Load, Owner, now_ms};
+use crate::configuration::{Behind, Configuration, Load, Owner, now_ms};
 use crate::failure;
 use crate::notifier::Notifier;
 use crate::signals::{Asked, Signals};
@@ -26,9 +26,14 @@ pub(crate) struct Reload<S> {
 }
 
 impl<S: AsRef<Settings> + Send + Sync + 'static> Reload<S> {
-    /// Serves signals and news of files until a signal ends the daemon, then
-    /// cancels `shutdown`.
-    pub(crate) async fn run(self, mut signals: Signals, shutdown: CancellationToken) {
+    /// Serves signals, news of files and requests that are `behind` until a signal
+    /// ends the daemon, then cancels `shutdown`.
+    pub(crate) async fn run(
+        self,
+        mut signals: Signals,
+        mut behind: Behind,
+        shutdown: CancellationToken,
+    ) {
         let mut watch = match Watch::new(&self.environment) {
             Ok(watch) => Some(watch),
             Err(error) => {
@@ -41,6 +46,19 @@ impl<S: AsRef<Settings> + Send + Sync + 'static> Reload<S> {
         loop {
             let asked = tokio::select! {
                 asked = signals.next() => asked,
+                Some(waiting) = behind.recv() => {
+                    // Another request may have had it read meanwhile.
+                    if self.configuration.is_behind() {
+                        // Before it is read: what changes after that is news.
+                        if let Some(watch) = &mut watch {
+                            watch.look();
+                        }
+                        self.reload().await;
+                    }
+                    // One that has ended waits no longer.
+                    let _ = waiting.send(());
+                    continue;
+                }
                 news = news(&mut watch) => match news {
                     Ok(()) => Asked::Reload,
                     Err(error) => {

@@ -1,18 +1,22 @@
 //! Serving gRPC on the inherited control socket, from readiness to drain.
 
+use std::convert::Infallible;
 use std::future::Future;
 use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use openclaw_settings::Settings;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 use tonic::service::Routes;
 use tonic::transport::Server;
 use tonic_health::ServingStatus;
 use tonic_health::server::{HealthReporter, HealthService};
+use tower::filter::AsyncFilterLayer;
 
+use crate::configuration::Configuration;
 use crate::connections::{self, Guests};
 use crate::program::Daemon;
 use crate::rest;
@@ -30,14 +34,18 @@ const CALLS_PER_CONNECTION: u32 = 256;
 /// Serves `routes`, named `service` for the health service, on the socket
 /// `control` until shutdown, then waits for `drain` up to its deadline.
 ///
-/// Health and reflection are added. READY is sent after the first successful
+/// A call sees what the configuration's files said when it came. Health and
+/// reflection are added. READY is sent after the first successful
 /// health check through the socket itself.
 pub async fn serve<S>(
     daemon: &mut Daemon<S>,
     service: &'static str,
     routes: Routes,
     drain: impl Future<Output = ()>,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<()>
+where
+    S: AsRef<Settings> + Send + Sync + 'static,
+{
     serve_guests(daemon, service, routes, drain, connections::no_guests()).await
 }
 
@@ -48,7 +56,10 @@ pub async fn serve_guests<S>(
     routes: Routes,
     drain: impl Future<Output = ()>,
     guests: Guests,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<()>
+where
+    S: AsRef<Settings> + Send + Sync + 'static,
+{
     let listener = daemon.listeners.take("control")?;
     let socket = path_of(&listener)?;
     let reporter = HealthReporter::new();
@@ -59,7 +70,13 @@ pub async fn serve_guests<S>(
     }
     let stop = CancellationToken::new();
     let routes = with_health_and_reflection(routes, &reporter)?;
-    let mut server = start(listener, routes, stop.clone(), guests)?;
+    let mut server = start(
+        listener,
+        routes,
+        stop.clone(),
+        guests,
+        &daemon.configuration,
+    )?;
 
     let mut probe = Probe::new(&socket);
     probe.check().await.context("serve the control socket")?;
@@ -97,18 +114,31 @@ pub async fn serve_guests<S>(
 
 type ServerTask = AbortOnDropHandle<anyhow::Result<()>>;
 
-fn start(
+fn start<S>(
     listener: UnixListener,
     routes: Routes,
     stop: CancellationToken,
     guests: Guests,
-) -> anyhow::Result<ServerTask> {
+    configuration: &Configuration<S>,
+) -> anyhow::Result<ServerTask>
+where
+    S: AsRef<Settings> + Send + Sync + 'static,
+{
     listener
         .set_nonblocking(true)
         .context("make the control socket non-blocking")?;
     let listener =
         tokio::net::UnixListener::from_std(listener).context("take the control socket")?;
+    let configuration = configuration.clone();
+    let caught_up = AsyncFilterLayer::new(move |call| {
+        let configuration = configuration.clone();
+        async move {
+            configuration.catch_up().await;
+            Ok::<_, Infallible>(call)
+        }
+    });
     let server = Server::builder()
+        .layer(caught_up)
         .max_concurrent_streams(CALLS_PER_CONNECTION)
         .add_routes(routes)
         .serve_with_incoming_shutdown(

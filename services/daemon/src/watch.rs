@@ -59,7 +59,7 @@ impl Watch {
     }
 
     /// Which files and folders there are now, and what the files say.
-    fn look(&mut self) {
+    pub(crate) fn look(&mut self) {
         let files::Files { paths, stamp } = files::of(&self.environment);
         self.stamp = stamp;
         self.files = paths.into_iter().collect();

@@ -102,7 +102,10 @@ where
         heard.store(true, Ordering::Relaxed);
         match message {
             Ok(Message::Text(text)) => match Request::parse(&text) {
-                Ok(request) => take(request, client, context, &pending),
+                Ok(request) => {
+                    context.core.configuration.catch_up().await;
+                    take(request, client, context, &pending);
+                }
                 Err(malformed) => {
                     rubbish += 1;
                     let id = malformed.id.as_deref().unwrap_or(response::NO_ID);

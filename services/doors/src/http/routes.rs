@@ -6,6 +6,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{Response, StatusCode};
+use axum::middleware::{self, Next};
 use axum::response::IntoResponse as _;
 use axum::routing::{get, post};
 
@@ -28,7 +29,21 @@ pub(crate) fn router(door: TcpDoor, doors: Arc<Doors>) -> Router {
         .route("/readyz", get(health::ready))
         .fallback(elsewhere)
         .method_not_allowed_fallback(wrong_method)
+        .layer(middleware::from_fn_with_state(
+            Arc::clone(&doors),
+            caught_up,
+        ))
         .with_state(doors)
+}
+
+/// A request sees what the configuration's files said when it came.
+async fn caught_up(
+    State(doors): State<Arc<Doors>>,
+    request: Request,
+    next: Next,
+) -> Response<Body> {
+    doors.core.configuration.catch_up().await;
+    next.run(request).await
 }
 
 fn main() -> Router<Arc<Doors>> {

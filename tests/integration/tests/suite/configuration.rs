@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::Path;
 
+use integration_tests::socket::Socket;
 use integration_tests::{Setup, Suite, asked};
 use scripted_model::{Recorded, Scenario, Server};
 use serde_json::{Value, json};
@@ -21,6 +22,37 @@ fn header<'a>(request: &'a Recorded, name: &str) -> Option<&'a str> {
 
 async fn backend(suite: &Suite) -> Value {
     suite.ask("hello").await["backend"].clone()
+}
+
+#[tokio::test]
+async fn a_change_holds_for_what_is_asked_next() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model).start().await;
+    let file = suite.state().join("openclaw.json");
+    let mut client = Socket::enter(&suite).await;
+    let http = suite.http().await;
+    for round in 0..8 {
+        let name = format!("claude-number-{round}");
+        let set = ["config", "set", "agents.defaults.model", &name];
+        suite.ctl(&set).await.ok();
+        suite.say("hello").await;
+        let asked = model.requests().pop().unwrap().json();
+        assert_eq!(asked["model"], name);
+
+        // An editor, and clients whose connections are open already.
+        let scope = ["global", "per-sender"][round % 2];
+        let text = format!("{{session: {{scope: '{scope}'}}}}");
+        fs::write(&file, text).unwrap();
+        let agents = client.call("agents.list", json!({})).await;
+        assert_eq!(agents["scope"], scope, "{agents}");
+        let is_shown = round % 2 == 0;
+        let text =
+            format!("{{gateway: {{http: {{endpoints: {{metrics: {{enabled: {is_shown}}}}}}}}}}}");
+        fs::write(&file, text).unwrap();
+        let status = http.get("/metrics").await.status;
+        assert_eq!(status, if is_shown { 200 } else { 404 });
+        fs::write(&file, "{agents: {defaults: {backend: 'native'}}}").unwrap();
+    }
 }
 
 #[tokio::test]
