@@ -18,7 +18,7 @@ const STRANGER: i64 = 8;
 pub(crate) const GROUP: i64 = -100;
 pub(crate) const DAEMON: &str = "openclaw-telegram";
 /// What a loaded machine may add to the second within which a stop is confirmed.
-const STOP_BOUND: Duration = Duration::from_secs(5);
+pub(crate) const STOP_BOUND: Duration = Duration::from_secs(5);
 
 pub(crate) struct Scene {
     pub(crate) suite: Suite,
