@@ -15,6 +15,7 @@ use openclaw_proto::outbox::Delivery;
 use serde_json::json;
 use tokio::time::{Instant, interval, timeout};
 
+use crate::api::Error;
 use crate::bot::Bot;
 use crate::html::html;
 use crate::send::{Target, delete};
@@ -253,25 +254,13 @@ impl View<'_> {
             }
             Err(error) => {
                 tracing::debug!("{error}");
-                let is_lost = matches!(
-                    error,
-                    crate::api::Error::Lost {
-                        is_unsent: false,
-                        ..
-                    }
-                );
-                if shown.message.is_some() {
-                } else if is_lost {
-                    tracing::warn!(
-                        "{error}; the beginning of an answer may be left, and be there twice"
-                    );
-                } else if let Some(record) = &mut shown.record {
-                    record.refused();
+                if shown.message.is_none() {
+                    was_not_shown(shown, &error);
                 }
                 if self.target.follow(self.bot, &error) {
                     shown.message = None;
                 }
-                if let crate::api::Error::Refused {
+                if let Error::Refused {
                     retry_after: Some(seconds),
                     ..
                 } = error
@@ -282,6 +271,23 @@ impl View<'_> {
                 }
             }
         }
+    }
+}
+
+/// Notes what `error` tells of a beginning that was to be shown: that it is not
+/// there, or that nobody knows.
+fn was_not_shown(shown: &mut Shown, error: &Error) {
+    let is_lost = matches!(
+        error,
+        Error::Lost {
+            is_unsent: false,
+            ..
+        }
+    );
+    if is_lost {
+        tracing::warn!("{error}; the beginning of an answer may be left, and be there twice");
+    } else if let Some(record) = &mut shown.record {
+        record.refused();
     }
 }
 

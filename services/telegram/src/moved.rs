@@ -12,7 +12,8 @@ use serde_json::Value;
 
 /// The file, in the account's folder.
 const FILE: &str = "moved";
-/// Groups that are known; those that moved first are forgotten.
+/// Groups that are known; of those in which the gateway took nothing since, the ones
+/// that moved first are forgotten.
 const LIMIT: usize = 10_000;
 
 /// Groups that became supergroups.
@@ -65,6 +66,15 @@ impl Moved {
     pub(crate) fn present(&self, chat: &str) -> String {
         let present = self.groups().present.get(chat).cloned();
         present.unwrap_or_else(|| chat.to_owned())
+    }
+
+    /// The gateway took what was said in the group that was `former`: strangers'
+    /// groups are forgotten before it.
+    pub(crate) fn is_used(&self, former: &str) {
+        let mut groups = self.groups();
+        if let Some(present) = groups.present.get(former).cloned() {
+            groups.put(former, &present);
+        }
     }
 
     /// The group `former` is `present` now.
@@ -130,6 +140,34 @@ impl Groups {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn moved_groups_of_strangers_are_forgotten_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut moved = Moved::open(folder.path());
+        moved.note("-1", "-1001");
+        let more = LIMIT / 2 + 1;
+        for begin in [10, 20_000] {
+            let mut groups = moved.groups();
+            for number in begin..begin + more {
+                groups.put(&format!("-{number}"), &format!("-100{number}"));
+            }
+            drop(groups);
+            moved.is_used("-1");
+            moved.is_used("-2");
+        }
+        moved.note("-3", "-1003");
+        for _ in 0..2 {
+            assert_eq!(moved.present("-1"), "-1001");
+            assert_eq!(moved.former("-1003").as_deref(), Some("-3"));
+            assert_eq!(
+                (moved.present("-2"), moved.present("-10")),
+                ("-2".into(), "-10".into())
+            );
+            assert_eq!(moved.groups().present.iter().count(), LIMIT);
+            moved = Moved::open(folder.path());
+        }
+    }
 
     #[test]
     fn moved_group_is_known_by_both_ids_and_again() {

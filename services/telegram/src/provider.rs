@@ -71,6 +71,9 @@ impl Provider for Bot {
     }
 
     async fn taken(&self, incoming: &Incoming, outcome: &Outcome) {
+        if !matches!(outcome, Outcome::Ignored(_)) {
+            self.moved.is_used(&incoming.place.former_id);
+        }
         match (&incoming.what, outcome) {
             (What::Press(_), outcome) => {
                 let text = match outcome {

@@ -373,10 +373,17 @@ impl Channels {
     /// outbox remembers: a provider need not say it.
     async fn is_own(&self, incoming: &Incoming<'_>, provider_id: &str) -> Result<bool, Refused> {
         let AccountName { channel, account } = incoming.canonical.clone();
-        let to = incoming.hand_in.place.lasting_id().to_owned();
+        let place = &incoming.hand_in.place;
+        // Whoever sends something there by hand may call it either.
+        let names = [place.lasting_id().to_owned(), place.id.clone()];
         let id = provider_id.to_owned();
         let look = move |connection: &rusqlite::Connection| {
-            outbox::was_delivered(connection, &channel, &account, &to, &id)
+            for to in &names {
+                if outbox::was_delivered(connection, &channel, &account, to, &id)? {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
         };
         let database = &self.core.database;
         Ok(database.read("look up what was reacted to", look).await?)

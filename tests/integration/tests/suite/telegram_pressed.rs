@@ -101,15 +101,7 @@ async fn telegram_stop_is_confirmed_while_the_runner_is_started_again() {
     processes::send(scene.suite.daemon("openclaw-agent-runner"), Signal::SIGKILL);
     let begun = Instant::now();
     scene.double.say(OWNER, "Stop!");
-    let is_told = |it: &Double| {
-        let said = it.sent_to(OWNER);
-        said.iter()
-            .any(|it| it.text.to_lowercase().contains("stop"))
-    };
-    within("the stop is confirmed", scene.double.wait(is_told)).await;
-    let confirmed = begun.elapsed();
-    assert!(confirmed < crate::telegram::STOP_BOUND, "{confirmed:?}");
-    println!("confirmed after {confirmed:?}");
+    scene.stop_is_confirmed(begun).await;
     integration_tests::until("the turn has ended", || {
         processes::program(turn).is_none() || !processes::is_turn(turn)
     })
