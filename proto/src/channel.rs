@@ -76,10 +76,24 @@ pub struct Place {
     pub chat: ChatKind,
     /// The person, group, channel or room.
     pub id: String,
+    /// What it was called before the provider gave it another id; empty: it never
+    /// was.
+    pub former_id: String,
     /// The thread or topic in it.
     pub thread: Option<String>,
     /// What people call it; empty: unknown.
     pub title: String,
+}
+
+impl Place {
+    /// What sessions and deliveries call it: the same for good.
+    pub fn lasting_id(&self) -> &str {
+        if self.former_id.is_empty() {
+            &self.id
+        } else {
+            &self.former_id
+        }
+    }
 }
 
 /// Somebody on a channel.

@@ -11,6 +11,7 @@ fn hand_in(what: What) -> HandIn {
         place: Place {
             chat: ChatKind::Group,
             id: "-100".to_owned(),
+            former_id: "-5".to_owned(),
             thread: Some("4".to_owned()),
             title: "Garden".to_owned(),
         },

@@ -101,6 +101,7 @@ impl TryFrom<wire::Place> for Place {
             id: place.id,
             thread: Some(place.thread).filter(|thread| !thread.is_empty()),
             title: place.title,
+            former_id: place.former_id,
         })
     }
 }
@@ -112,6 +113,7 @@ impl From<Place> for wire::Place {
             id: place.id,
             thread: place.thread.unwrap_or_default(),
             title: place.title,
+            former_id: place.former_id,
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::future::pending;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use futures_util::StreamExt as _;
@@ -11,6 +12,8 @@ use openclaw_daemon::configuration::now_ms;
 use openclaw_proto::call::{CallError, RefusalCode};
 use openclaw_proto::channel::{AccountName, Attend, Instruction, Settings};
 use tokio::sync::watch;
+use tokio::task::spawn_blocking;
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -20,6 +23,9 @@ use crate::progress::Records;
 use crate::provider::Provider;
 use crate::spool::{Merged, Spool};
 use crate::{health, intake, outgoing};
+
+/// How often records are looked for that are too old.
+const TIDY_INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// What a daemon is told before it begins.
 #[derive(Debug)]
@@ -71,6 +77,7 @@ pub async fn run<P: Provider>(provider: Arc<P>, post: Post) -> anyhow::Result<()
             received.clone(),
         )),
         task(deliver(Arc::clone(&provider), link.clone(), received)),
+        task(tidy(link.records.clone())),
         task(health::report(
             board,
             spool,
@@ -95,6 +102,17 @@ pub async fn run<P: Provider>(provider: Arc<P>, post: Post) -> anyhow::Result<()
         () = post.shutdown.cancelled() => {
             post.notifier.stopping();
             Ok(())
+        }
+    }
+}
+
+/// Removes records that are nobody's any more. Never returns.
+async fn tidy(records: Records) {
+    loop {
+        sleep(TIDY_INTERVAL).await;
+        let records = records.clone();
+        if let Ok(Err(error)) = spawn_blocking(move || records.tidy()).await {
+            openclaw_daemon::failure::report("remove old records of deliveries", &error);
         }
     }
 }

@@ -5,7 +5,7 @@
 mod burst;
 mod hand;
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -16,6 +16,7 @@ use tokio::time::timeout;
 
 use crate::link::Link;
 use crate::provider::{Incoming, Provider};
+use crate::recent::Recent;
 use crate::spool::{Entry, Merged, Spool};
 
 use burst::Chat;
@@ -25,8 +26,8 @@ const CHATS_AT_ONCE: usize = 16;
 /// Chats that are attended to, most of which wait for more of a burst. Beyond that
 /// those of which the gateway took nothing yet wait, and the others do not.
 const CHATS_OPEN: usize = 256;
-/// Chats that are known by what the gateway took of them; beyond that they are
-/// learnt anew.
+/// Chats that are known by what the gateway took of them; beyond that those are
+/// forgotten that said nothing for the longest.
 const CHATS_KNOWN: usize = 10_000;
 /// How long a stop waits for what came before it in its chat.
 const STOP_PATIENCE: Duration = Duration::from_millis(300);
@@ -48,7 +49,7 @@ struct Intake<P> {
     merged: Arc<Merged>,
     permits: Semaphore,
     chats: Mutex<HashMap<String, Arc<Chat>>>,
-    known: Mutex<HashSet<String>>,
+    known: Mutex<Recent<()>>,
     idle: Notify,
 }
 
@@ -72,7 +73,7 @@ pub(crate) async fn run<P: Provider>(
         merged: Arc::new(merged),
         permits: Semaphore::new(CHATS_AT_ONCE),
         chats: Mutex::default(),
-        known: Mutex::default(),
+        known: Mutex::new(Recent::new(CHATS_KNOWN)),
         idle: Notify::new(),
     });
     let mut tasks = JoinSet::new();
@@ -152,7 +153,7 @@ impl<P: Provider> Intake<P> {
             return true;
         }
         let chat = chat_of(item);
-        let is_known = lock(&self.known).contains(&item.incoming.place.id)
+        let is_known = lock(&self.known).get(&item.incoming.place.id).is_some()
             || lock(&self.chats).contains_key(&chat);
         is_known && held.iter().all(|held| held.chat != chat)
     }
@@ -162,10 +163,8 @@ impl<P: Provider> Intake<P> {
         let mut known = lock(&self.known);
         if matches!(outcome, Outcome::Ignored(_)) {
             known.remove(chat);
-        } else if known.len() < CHATS_KNOWN {
-            known.insert(chat.to_owned());
         } else {
-            known.clear();
+            known.put(chat, ());
         }
     }
 
@@ -199,13 +198,13 @@ impl<P: Provider> Intake<P> {
     fn regrouped(&self, entries: Vec<Entry>) -> Vec<Vec<Item>> {
         let items: Vec<Item> = entries.into_iter().filter_map(|it| self.read(it)).collect();
         let mut groups: Vec<Vec<Item>> = Vec::new();
-        let mut of_first: HashMap<String, usize> = HashMap::new();
+        let mut of_first: HashMap<Arc<str>, usize> = HashMap::new();
         for item in items {
             let Some(keys) = self.merged.group(&item.key) else {
                 groups.push(vec![item]);
                 continue;
             };
-            let index = *of_first.entry(keys[0].clone()).or_insert_with(|| {
+            let index = *of_first.entry(Arc::clone(&keys[0])).or_insert_with(|| {
                 groups.push(Vec::new());
                 groups.len() - 1
             });
@@ -272,6 +271,9 @@ impl<P: Provider> Intake<P> {
             let mut chats = lock(&self.chats);
             if chat.is_idle() {
                 chats.remove(&name);
+                if chats.is_empty() {
+                    chats.shrink_to_fit();
+                }
                 return;
             }
         }

@@ -13,6 +13,7 @@ pub mod link;
 mod outgoing;
 pub mod progress;
 pub mod provider;
+pub mod recent;
 pub mod rich;
 pub mod spool;
 

@@ -23,6 +23,8 @@ enum Line {
     Sending(usize),
     /// The provider took it and calls it so.
     Sent(usize, Vec<String>),
+    /// The provider did not take the part of this number, that is certain.
+    Refused(usize),
     /// All of it was taken.
     Over,
 }
@@ -49,9 +51,22 @@ impl Records {
     /// The records in `folder`, without those that are too old.
     pub fn open(folder: &Path) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
-        for entry in fs::read_dir(folder)? {
+        let records = Self {
+            folder: folder.to_owned(),
+        };
+        records.tidy()?;
+        Ok(records)
+    }
+
+    /// Removes what is too old.
+    pub(crate) fn tidy(&self) -> io::Result<()> {
+        for entry in fs::read_dir(&self.folder)? {
             let entry = entry?;
-            let age = entry.metadata()?.modified()?;
+            let age = match entry.metadata() {
+                // Its delivery was over meanwhile.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                metadata => metadata?.modified()?,
+            };
             if SystemTime::now()
                 .duration_since(age)
                 .is_ok_and(|it| it > KEPT)
@@ -59,9 +74,7 @@ impl Records {
                 durable::remove(&entry.path())?;
             }
         }
-        Ok(Self {
-            folder: folder.to_owned(),
-        })
+        Ok(())
     }
 
     /// How far the delivery `id` is.
@@ -99,6 +112,7 @@ impl Progress {
                     progress.parts.push(ids);
                     progress.doubtful = None;
                 }
+                Line::Refused(_) => progress.doubtful = None,
                 Line::Over => progress.is_over = true,
             }
         }
@@ -167,6 +181,13 @@ impl Progress {
     /// It was not taken, that is certain.
     pub fn refused(&mut self) {
         self.doubtful = None;
+        // Without the line the next daemon doubts where there is nothing to doubt.
+        if let Some(mut file) = self.file.take()
+            && let Ok(line) = serde_json::to_string(&Line::Refused(self.parts.len()))
+            && let Err(error) = file.write_all(format!("{line}\n").as_bytes())
+        {
+            openclaw_daemon::failure::report("record that a part was refused", &error);
+        }
     }
 
     /// All of it was taken. After a loss of power the parts say so too.
@@ -197,6 +218,9 @@ mod tests {
         let mut again = records.of(7).unwrap();
         assert_eq!(again.parts(), [["11".to_owned()]]);
         assert!(again.is_doubtful() && !again.is_over());
+        again.sending().unwrap();
+        again.refused();
+        assert!(!records.of(7).unwrap().is_doubtful());
         again.sent(vec!["12".into(), "13".into()]).unwrap();
         again.over().unwrap();
         let last = records.of(7).unwrap();

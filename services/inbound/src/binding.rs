@@ -56,7 +56,9 @@ fn of_peer(peer: &BindingPeer, facts: &Facts<'_>) -> Option<u8> {
         None => (id.as_str(), None),
         Some((chat, topic)) => (chat, Some(topic)),
     };
-    if bare(chat, facts.channel)? != facts.chat_id {
+    let chat = bare(chat, facts.channel)?;
+    let is_this = chat == facts.chat_id || chat == facts.former_chat_id;
+    if !is_this || chat.is_empty() {
         return None;
     }
     match topic {
@@ -79,6 +81,7 @@ mod tests {
             is_default_account: false,
             chat,
             chat_id: id,
+            former_chat_id: "-99",
             thread,
             sender: "7",
             is_bot: false,
@@ -122,6 +125,7 @@ mod tests {
             (ChatKind::Direct, "8", None, "account"),
             (ChatKind::Direct, "7", None, "friend"),
             (ChatKind::Group, "-200", None, "groups"),
+            (ChatKind::Channel, "-200", None, "groups"),
             (ChatKind::Group, "-100", None, "group"),
             (ChatKind::Group, "-100", Some("5"), "group"),
             (ChatKind::Group, "-100", Some("4"), "topic"),

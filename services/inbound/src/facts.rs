@@ -15,6 +15,8 @@ pub struct Facts<'a> {
     pub chat: ChatKind,
     /// The person, group, channel or room.
     pub chat_id: &'a str,
+    /// What it was called before; empty: it never was.
+    pub former_chat_id: &'a str,
     /// The thread or topic in it.
     pub thread: Option<&'a str>,
     /// Who says it; empty: nobody is named.

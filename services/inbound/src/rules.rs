@@ -100,6 +100,9 @@ impl<'a> Place<'a> {
     fn of(account: &'a Account, facts: &Facts<'_>) -> Self {
         let all = account.groups.get("*");
         let group = account.groups.get(facts.chat_id);
+        // As it was called when it was listed; the empty id is nobody's.
+        let former = Some(facts.former_chat_id).filter(|id| !id.is_empty());
+        let group = group.or_else(|| account.groups.get(former?));
         let topics = [group, all].into_iter().flatten();
         let topic = facts.thread.and_then(|thread| {
             topics

@@ -1,20 +1,26 @@
 //! The bot of an account: what it is, and how it reaches Telegram.
 
-use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use openclaw_channel::health::Board;
+use openclaw_channel::recent::Recent;
 use openclaw_config::Environment;
 use openclaw_proto::channel::{Connection, Settings};
 use serde_json::Value;
 
 use crate::api::{Api, Error};
+use crate::moved::Moved;
 use crate::pace::Pace;
 use crate::read::Reader;
 use crate::settings::Options;
 use crate::shown::Live;
 use crate::token;
+
+/// Failures that are known to have been told; what is forgotten is told once more.
+const TOLD: usize = 1000;
+/// Of a failure, the UTF-16 units that it is known by.
+const FAILURE: usize = 200;
 
 /// The bot of an account.
 #[derive(Debug)]
@@ -25,8 +31,10 @@ pub(crate) struct Bot {
     pub(crate) pace: Pace,
     pub(crate) lives: Live,
     state: Mutex<State>,
-    /// Failures that a chat was told.
-    told: Mutex<HashMap<String, HashSet<String>>>,
+    /// Failures that chats were told.
+    told: Mutex<Recent<()>>,
+    /// Groups that became supergroups.
+    pub(crate) moved: Moved,
 }
 
 #[derive(Debug, Default)]
@@ -40,13 +48,14 @@ impl Bot {
     /// A bot that keeps what it must not forget in `folder`.
     pub(crate) fn new(environment: Environment, folder: PathBuf) -> Self {
         Self {
+            moved: Moved::open(&folder),
             environment,
             folder,
             board: Board::default(),
             pace: Pace::default(),
             lives: Live::default(),
             state: Mutex::default(),
-            told: Mutex::default(),
+            told: Mutex::new(Recent::new(TOLD)),
         }
     }
 
@@ -78,6 +87,12 @@ impl Bot {
         {
             let mut state = self.state();
             let mut reader = (*state.reader).clone();
+            if !reader.bot_name.is_empty() && reader.bot_name != name {
+                tracing::warn!(
+                    "the token is of another bot now: @{name}, before @{}",
+                    reader.bot_name
+                );
+            }
             reader.bot_id = me["id"].as_i64().unwrap_or_default();
             name.clone_into(&mut reader.bot_name);
             state.reader = Arc::new(reader);
@@ -107,15 +122,9 @@ impl Bot {
 
     /// Whether the chat `chat` was told of this failure before; it counts as told.
     pub(crate) fn was_told(&self, chat: &str, failure: &str) -> bool {
+        let failure = openclaw_channel::rich::beginning(failure, FAILURE);
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        // Bounded: what is forgotten is told once more.
-        if told.len() > 1000 {
-            told.clear();
-        }
-        !told
-            .entry(chat.to_owned())
-            .or_default()
-            .insert(failure.to_owned())
+        told.put(&format!("{chat}\n{failure}"), ()).is_some()
     }
 
     /// Takes over what is configured, and says what of it is not taken.

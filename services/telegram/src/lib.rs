@@ -10,6 +10,7 @@ mod form;
 pub mod fuzz;
 mod html;
 mod live;
+mod moved;
 mod pace;
 mod poll;
 mod provider;

@@ -15,6 +15,7 @@ use openclaw_proto::outbox::Delivery;
 use serde_json::json;
 use tokio::time::{Instant, interval, timeout};
 
+use crate::api::Error;
 use crate::bot::Bot;
 use crate::html::html;
 use crate::send::{Target, delete};
@@ -48,7 +49,7 @@ pub(crate) async fn attend(bot: &Bot, delivery: &Delivery, link: &Link) {
         shown.lock().await.open(&delivery.run_id, link);
         let mut view = View {
             bot,
-            target: Target::of(delivery),
+            target: Target::of(bot, delivery),
             shown: &shown,
             streaming,
             is_waiting: &is_waiting,
@@ -75,7 +76,7 @@ async fn typing(
     is_waiting: &Mutex<bool>,
     shown: &tokio::sync::Mutex<Shown>,
 ) {
-    let mut action = json!({"chat_id": Target::of(delivery).chat_id(), "action": "typing"});
+    let mut action = json!({"chat_id": Target::of(bot, delivery).chat_id(), "action": "typing"});
     // Here the general topic has its number.
     if let Some(thread) = delivery
         .place
@@ -222,7 +223,7 @@ impl View<'_> {
     }
 
     /// What cannot be shown is left out: the answer comes anyway.
-    async fn send(&self, shown: &mut Shown, content: &str) {
+    async fn send(&mut self, shown: &mut Shown, content: &str) {
         let Ok(api) = self.bot.api() else { return };
         let mut parameters = self.target.message(content);
         let method = match shown.message {
@@ -232,6 +233,13 @@ impl View<'_> {
             }
             None => "sendMessage",
         };
+        // What a killed daemon had shown without knowing is told (`Shown::open`).
+        if shown.message.is_none()
+            && let Some(record) = &mut shown.record
+            && let Err(error) = record.sending()
+        {
+            tracing::warn!("cannot record what is being shown: {error}");
+        }
         match api.send(method, &parameters).await {
             Ok(sent) => {
                 let id = sent["message_id"].as_i64();
@@ -246,7 +254,13 @@ impl View<'_> {
             }
             Err(error) => {
                 tracing::debug!("{error}");
-                if let crate::api::Error::Refused {
+                if shown.message.is_none() {
+                    was_not_shown(shown, &error);
+                }
+                if self.target.follow(self.bot, &error) {
+                    shown.message = None;
+                }
+                if let Error::Refused {
                     retry_after: Some(seconds),
                     ..
                 } = error
@@ -257,6 +271,23 @@ impl View<'_> {
                 }
             }
         }
+    }
+}
+
+/// Notes what `error` tells of a beginning that was to be shown: that it is not
+/// there, or that nobody knows.
+fn was_not_shown(shown: &mut Shown, error: &Error) {
+    let is_lost = matches!(
+        error,
+        Error::Lost {
+            is_unsent: false,
+            ..
+        }
+    );
+    if is_lost {
+        tracing::warn!("{error}; the beginning of an answer may be left, and be there twice");
+    } else if let Some(record) = &mut shown.record {
+        record.refused();
     }
 }
 

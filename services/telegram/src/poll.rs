@@ -158,21 +158,20 @@ async fn poll(
         *pause = FIRST_PAUSE;
         is_confirmed = true;
         let updates = updates.as_array().map_or(&[][..], Vec::as_slice);
-        if updates.is_empty() {
-            if bot.api().is_ok_and(|now| now.bot_id() != api.bot_id()) {
-                return Ok(());
-            }
-            continue;
+        if !updates.is_empty() {
+            let last = updates.iter().rev().find_map(|it| it["update_id"].as_i64());
+            let next = Position {
+                bot: api.bot_id().to_owned(),
+                offset: last.unwrap_or_default().saturating_add(1),
+                at_ms: now_ms(),
+            };
+            let batch = updates.iter().filter_map(|it| update(api, it)).collect();
+            keep(spool, batch, Some(next.write())).await?;
+            position = Some(next);
+            is_confirmed = false;
         }
-        let last = updates.iter().rev().find_map(|it| it["update_id"].as_i64());
-        let next = Position {
-            bot: api.bot_id().to_owned(),
-            offset: last.unwrap_or_default().saturating_add(1),
-            at_ms: now_ms(),
-        };
-        let batch = updates.iter().filter_map(|it| update(api, it)).collect();
-        keep(spool, batch, Some(next.write())).await?;
-        position = Some(next);
-        is_confirmed = false;
+        if bot.api().is_ok_and(|now| now.bot_id() != api.bot_id()) {
+            return Ok(());
+        }
     }
 }

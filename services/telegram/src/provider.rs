@@ -40,7 +40,12 @@ impl Provider for Bot {
     }
 
     fn read(&self, raw: &str) -> Result<Option<Incoming>, String> {
-        self.reader().read(raw)
+        self.moved.look_at(raw);
+        let mut incoming = self.reader().read(raw)?;
+        if let Some(incoming) = &mut incoming {
+            incoming.place.former_id = self.moved.former(&incoming.place.id).unwrap_or_default();
+        }
+        Ok(incoming)
     }
 
     async fn fetch(
@@ -66,6 +71,9 @@ impl Provider for Bot {
     }
 
     async fn taken(&self, incoming: &Incoming, outcome: &Outcome) {
+        if !matches!(outcome, Outcome::Ignored(_)) {
+            self.moved.is_used(&incoming.place.former_id);
+        }
         match (&incoming.what, outcome) {
             (What::Press(_), outcome) => {
                 let text = match outcome {

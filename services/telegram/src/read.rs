@@ -143,6 +143,7 @@ fn place(chat: &Chat, thread: Option<String>) -> Place {
     Place {
         chat: kind,
         id: chat.id.to_string(),
+        former_id: String::new(),
         thread,
         title: title
             .into_iter()

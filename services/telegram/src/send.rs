@@ -33,7 +33,7 @@ pub(crate) async fn deliver(
     }
     // What was shown while the run went on ends here; nothing more is shown after.
     let mut shown = bot.lives.end(&delivery.run_id, link).await;
-    let mut target = Target::of(delivery);
+    let mut target = Target::of(bot, delivery);
     let parts = content::parts(bot, delivery);
     let begin = progress.parts().len();
     let of_text = |part: &Part| matches!(part, Part::Text(_));
@@ -55,7 +55,7 @@ pub(crate) async fn deliver(
                 let replaced = shown.take_message().filter(|_| Some(index) == first_text);
                 call::text(bot, &mut target, text, keyboard, replaced).await
             }
-            Part::File(index) => call::file(bot, &target, delivery, *index, link).await,
+            Part::File(index) => call::file(bot, &mut target, delivery, *index, link).await,
             Part::Reaction => call::reaction(bot, delivery).await,
         };
         let recorded = match sent {
@@ -87,7 +87,7 @@ async fn edit(bot: &Bot, delivery: &Delivery, ids: &[String], text: &str) -> Out
     let Some(first) = rich.split(limit).into_iter().next() else {
         return Outcome::Undeliverable("there is nothing to be said in its place".into());
     };
-    let mut target = Target::of(delivery);
+    let mut target = Target::of(bot, delivery);
     match call::text(bot, &mut target, &first, None, Some(id)).await {
         Ok(ids) => Outcome::Delivered(ids),
         Err(failure) => outcome(failure),

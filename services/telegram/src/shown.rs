@@ -62,6 +62,13 @@ impl Shown {
     pub(crate) fn open(&mut self, run_id: &str, link: &Link) {
         match link.records.of_run(run_id) {
             Ok(record) => {
+                if record.is_doubtful() {
+                    tracing::warn!(
+                        openclaw_run = run_id,
+                        "ended while the beginning of an answer was being shown: it may be left, and \
+                         may be there twice"
+                    );
+                }
                 let last = record.ids().pop();
                 self.message = last.and_then(|id| id.parse().ok());
                 self.record = Some(record);

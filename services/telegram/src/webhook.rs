@@ -36,7 +36,7 @@ const CALLS_AT_ONCE: usize = 64;
 /// How long a caller may take to say what it wants.
 const HEAD_DEADLINE: Duration = Duration::from_secs(10);
 /// How often Telegram is asked whether it can call.
-const LOOK: Duration = Duration::from_secs(60);
+const LOOK: Duration = Duration::from_secs(30);
 /// What names the webhook that this daemon set.
 const OWN: &str = "webhook";
 
@@ -71,7 +71,8 @@ pub(crate) async fn leave(bot: &Bot, api: &Api) -> Result<(), Option<(Connection
     Ok(())
 }
 
-/// Sets the webhook and takes its calls; an error says why that ended.
+/// Sets the webhook and takes its calls, until the token is another bot's; an error
+/// says why that ended.
 pub(crate) async fn receive(bot: &Bot, api: &Api, spool: &Arc<Spool>) -> Result<(), String> {
     let options = bot.reader().options.clone();
     let address = (options.webhook_host.as_str(), options.webhook_port);
@@ -105,7 +106,12 @@ pub(crate) async fn receive(bot: &Bot, api: &Api, spool: &Arc<Spool>) -> Result<
                 }
             }
             Some(_) = connections.join_next() => {}
-            _ = looks.tick() => look(bot, api).await?,
+            _ = looks.tick() => {
+                if bot.api().is_ok_and(|now| now.bot_id() != api.bot_id()) {
+                    return Ok(());
+                }
+                look(bot, api).await?;
+            }
         }
     }
 }

@@ -105,7 +105,9 @@ fn chat(state: &State, asked: &Value) -> Result<String, Refusal> {
         Value::String(id) => id.clone(),
         _ => return Err(bad("chat_id is empty")),
     };
-    if state.chats.contains(&id) {
+    if state.moved.contains_key(&id) {
+        Err(bad("group chat was upgraded to a supergroup chat"))
+    } else if state.chats.contains(&id) {
         Ok(id)
     } else {
         Err(bad("chat not found"))

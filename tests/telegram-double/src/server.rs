@@ -107,6 +107,14 @@ impl Double {
         self.shared.state().chats.insert(chat.to_owned());
     }
 
+    /// The group `former` becomes the supergroup `present`; updates say so only where
+    /// they are made.
+    pub fn migrate(&self, former: i64, present: i64) {
+        let mut state = self.shared.state();
+        state.chats.insert(present.to_string());
+        state.moved.insert(former.to_string(), present);
+    }
+
     /// Lets the next call of `method` go wrong; several: one after the other.
     pub fn inject(&self, method: &str, fault: Fault) {
         self.shared
@@ -329,7 +337,13 @@ async fn carry_out(
     let result = methods::call(shared, method, &asked).await;
     let (code, content) = match result {
         Ok(result) => (200, json!({"ok": true, "result": result})),
-        Err((code, words)) => (code, failed(code, &words, None)),
+        Err((code, words)) => {
+            let mut content = failed(code, &words, None);
+            if let Some(present) = shared.state().moved.get(&chat_id(&asked)) {
+                content["parameters"] = json!({"migrate_to_chat_id": present});
+            }
+            (code, content)
+        }
     };
     match fault {
         Some(Fault::DropAt(bytes)) => {
@@ -343,6 +357,12 @@ async fn carry_out(
         _ => record(code),
     }
     Ok(whole(code, content))
+}
+
+/// As a parameter has it, a number or a text.
+fn chat_id(asked: &Value) -> String {
+    let id = &asked["chat_id"];
+    id.as_str().map_or_else(|| id.to_string(), str::to_owned)
 }
 
 fn failed(code: u16, words: &str, retry_after: Option<u64>) -> Value {

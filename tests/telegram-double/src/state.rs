@@ -67,6 +67,8 @@ pub(crate) struct State {
     /// Of each chat, which of those are there.
     of_chat: BTreeMap<String, Vec<usize>>,
     pub(crate) chats: BTreeSet<String>,
+    /// Groups that became supergroups, with the id of those.
+    pub(crate) moved: BTreeMap<String, i64>,
     pub(crate) files: BTreeMap<String, Vec<u8>>,
     pub(crate) faults: VecDeque<(String, Fault)>,
     pub(crate) limits: Limits,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use openclaw_proto::call::RefusalCode;
-use openclaw_proto::channel::{Attachment, FileHead, HandIn, PutError, What};
+use openclaw_proto::channel::{Attachment, FileHead, HandIn, Outcome, PutError, What};
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
@@ -36,20 +36,25 @@ impl<P: Provider> Intake<P> {
             }
             return;
         }
-        if let Some(item) = one(group) {
-            self.hand_in_one(item, chat).await;
-        }
+        let is_taken = match one(group) {
+            Some(item) => self.hand_in_one(item, chat).await,
+            None => false,
+        };
         self.spool.done(&keys);
+        if !is_taken {
+            self.merged.forget(&keys[0]);
+        }
     }
 
     /// Records that these become one message; other chats do not wait for the disk.
     async fn record(&self, keys: Vec<String>) -> io::Result<()> {
         let merged = Arc::clone(&self.merged);
-        let recorded = spawn_blocking(move || merged.record(keys, now_ms())).await;
+        let recorded = spawn_blocking(move || merged.record(&keys, now_ms())).await;
         recorded.map_err(io::Error::other)?
     }
 
-    async fn hand_in_one(&self, item: Item, chat: &Chat) {
+    /// Whether the gateway took it, and will know it again.
+    async fn hand_in_one(&self, item: Item, chat: &Chat) -> bool {
         let incoming = item.incoming;
         let mut pauses = Pauses::default();
         let mut was_refused = false;
@@ -67,7 +72,7 @@ impl<P: Provider> Intake<P> {
                 Ok(answer) => {
                     self.know(&incoming.place.id, &answer.outcome);
                     self.provider.taken(&incoming, &answer.outcome).await;
-                    return;
+                    return !matches!(answer.outcome, Outcome::Ignored(_));
                 }
                 Err(error) => error,
             };
@@ -84,7 +89,7 @@ impl<P: Provider> Intake<P> {
                     key,
                     "the gateway does not take an update: {error}; it is dropped"
                 );
-                return;
+                return false;
             } else {
                 pauses.wait("hand in what came", &error).await;
             }

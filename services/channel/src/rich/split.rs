@@ -1,5 +1,7 @@
 //! Cutting what does not fit into one message.
 
+use unicode_segmentation::GraphemeCursor;
+
 use super::{Rich, Run, Style, units};
 
 /// Text is cut at the end of a paragraph, of a line or of a word only where that
@@ -27,7 +29,7 @@ impl Rich {
     /// Its beginning, at most `limit` units, and what is left.
     fn cut(&self, limit: usize) -> (Self, Self) {
         let text = self.text();
-        let window = super::beginning(&text, limit).len();
+        let window = whole(&text, super::beginning(&text, limit).len());
         let at = self.place(&text, window, limit);
         let is_in_block = self.style_at(at).is_some_and(|it| it.block.is_some());
         let gap = if is_in_block {
@@ -131,6 +133,19 @@ impl Rich {
             self.runs.remove(0);
         }
         self
+    }
+}
+
+/// The end of the last character before `at` that people see as one; `at` itself
+/// where one fills the whole part.
+fn whole(text: &str, at: usize) -> usize {
+    let mut cursor = GraphemeCursor::new(at, text.len(), true);
+    match cursor.is_boundary(text, 0) {
+        Ok(false) => match cursor.prev_boundary(text, 0) {
+            Ok(Some(before)) if before > 0 => before,
+            _ => at,
+        },
+        _ => at,
     }
 }
 

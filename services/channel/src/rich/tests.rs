@@ -73,6 +73,33 @@ fn split_cuts_no_pair_of_units() {
     assert!(parts.iter().all(|part| part.units() == 4));
 }
 
+#[test]
+fn split_cuts_no_character_that_people_see_as_one() {
+    for one in [
+        "👩\u{200d}👩\u{200d}👧",
+        "e\u{301}\u{323}",
+        "🇩🇪",
+        "👍🏽",
+        "नि",
+    ] {
+        let text = one.repeat(3000);
+        for limit in [4096, 4095, 4000, 50] {
+            let parts = Rich::plain(&text).split(limit);
+            let least = limit - units(one);
+            for part in &parts {
+                assert!(part.text().replace(one, "").is_empty(), "{one} {limit}");
+                assert!(part.units() <= limit);
+            }
+            let whole = parts.split_last().unwrap().1;
+            assert!(whole.iter().all(|part| part.units() > least), "{one}");
+        }
+    }
+    // One that is longer than a message is cut somewhere.
+    let long = "e".to_owned() + &"\u{301}".repeat(100);
+    let parts = Rich::plain(&long).split(10);
+    assert_eq!(parts.iter().map(Rich::text).collect::<String>(), long);
+}
+
 fn dense(text: &str) -> String {
     text.chars().filter(|it| !it.is_whitespace()).collect()
 }

@@ -98,16 +98,16 @@ fn merged_is_known_again_after_a_crash() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("merged");
     let merged = Merged::open(&path, 1).unwrap();
-    merged.record(vec!["1".into(), "2".into()], 1).unwrap();
+    merged.record(&["1".into(), "2".into()], 1).unwrap();
     fs::OpenOptions::new()
         .append(true)
         .open(&path)
         .and_then(|mut file| std::io::Write::write_all(&mut file, b"{\"at\":"))
         .unwrap();
-    merged.record(vec!["3".into(), "4".into()], 2).unwrap();
+    merged.record(&["3".into(), "4".into()], 2).unwrap();
     let again = Merged::open(&path, 3).unwrap();
     for (key, first) in [("1", "1"), ("2", "1"), ("4", "3")] {
-        assert_eq!(again.group(key).unwrap()[0], first);
+        assert_eq!(&*again.group(key).unwrap()[0], first);
     }
     assert!(
         Merged::open(&path, merged::KEPT_MS + 2)
@@ -115,4 +115,36 @@ fn merged_is_known_again_after_a_crash() {
             .group("4")
             .is_none()
     );
+}
+
+#[test]
+fn merged_forgets_the_oldest_while_it_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("merged");
+    let merged = Merged::open(&path, 0).unwrap();
+    let pair = |number: i64| [format!("{number}"), format!("{number}b")];
+    merged.record(&pair(1), 1).unwrap();
+    merged.record(&pair(2), merged::KEPT_MS + 2).unwrap();
+    assert!(merged.group("1").is_none() && merged.group("2b").is_some());
+    // What the gateway did not take is no more, and its file does not grow with it.
+    for number in 3..4003 {
+        merged.record(&pair(number), merged::KEPT_MS + 3).unwrap();
+        merged.forget(&format!("{number}"));
+    }
+    assert!(merged.group("4002b").is_none() && merged.group("2").is_some());
+    let lines = fs::read_to_string(&path).unwrap().lines().count();
+    assert!(lines < 1100, "{lines}");
+    let again = Merged::open(&path, merged::KEPT_MS + 4).unwrap();
+    assert!(again.group("2b").is_some());
+    // A flood of messages is known no longer than there is room for.
+    let mut flood = String::new();
+    for number in 0..merged::KEYS_LIMIT {
+        flood += &format!("{{\"at\":9,\"keys\":[\"{number}\",\"{number}b\"]}}\n");
+    }
+    fs::write(&path, flood).unwrap();
+    let merged = Merged::open(&path, 10).unwrap();
+    merged.record(&["x".into(), "y".into()], 10).unwrap();
+    assert!(merged.group("0").is_none() && merged.group("y").is_some());
+    let lines = fs::read_to_string(&path).unwrap().lines().count();
+    assert!(lines <= merged::KEYS_LIMIT / 2 + 1, "{lines}");
 }

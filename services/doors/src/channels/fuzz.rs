@@ -27,6 +27,7 @@ pub fn hand_in(bytes: &[u8]) {
         is_default_account: true,
         chat: hand_in.place.chat,
         chat_id: &hand_in.place.id,
+        former_chat_id: &hand_in.place.former_id,
         thread: hand_in.place.thread.as_deref(),
         sender: &hand_in.sender.id,
         is_bot: hand_in.sender.is_bot,

@@ -133,8 +133,9 @@ impl Channels {
                 is_member,
                 "the bot was taken into a chat, or out of one"
             );
+            // In the journal, which is all: whoever likes may take it in and out.
             let reason = "it is noted";
-            return Ok((ignored(IgnoredCode::Unknown, reason), true));
+            return Ok((ignored(IgnoredCode::Unknown, reason), false));
         }
         let owners = &incoming.settings.channels.owners;
         let known = Known {
@@ -372,9 +373,17 @@ impl Channels {
     /// outbox remembers: a provider need not say it.
     async fn is_own(&self, incoming: &Incoming<'_>, provider_id: &str) -> Result<bool, Refused> {
         let AccountName { channel, account } = incoming.canonical.clone();
-        let (to, id) = (incoming.hand_in.place.id.clone(), provider_id.to_owned());
+        let place = &incoming.hand_in.place;
+        // Whoever sends something there by hand may call it either.
+        let names = [place.lasting_id().to_owned(), place.id.clone()];
+        let id = provider_id.to_owned();
         let look = move |connection: &rusqlite::Connection| {
-            outbox::was_delivered(connection, &channel, &account, &to, &id)
+            for to in &names {
+                if outbox::was_delivered(connection, &channel, &account, to, &id)? {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
         };
         let database = &self.core.database;
         Ok(database.read("look up what was reacted to", look).await?)
@@ -423,6 +432,7 @@ impl Incoming<'_> {
             is_default_account: self.canonical.account.is_empty(),
             chat: hand_in.place.chat,
             chat_id: &hand_in.place.id,
+            former_chat_id: &hand_in.place.former_id,
             thread: hand_in.place.thread.as_deref(),
             sender: &hand_in.sender.id,
             is_bot: hand_in.sender.is_bot,
@@ -435,7 +445,7 @@ impl Incoming<'_> {
         Route {
             account: self.canonical.account.clone(),
             chat: place.chat,
-            id: place.id.clone(),
+            id: place.lasting_id().to_owned(),
             thread: place.thread.clone(),
             sender: Some(self.hand_in.sender.id.clone()).filter(|id| !id.is_empty()),
             message: None,
@@ -454,7 +464,7 @@ impl Incoming<'_> {
         let place = &self.hand_in.place;
         let AccountName { channel, account } = &self.canonical;
         let thread = place.thread.as_deref().unwrap_or_default();
-        format!("{channel}\n{account}\n{}\n{thread}", place.id)
+        format!("{channel}\n{account}\n{}\n{thread}", place.lasting_id())
     }
 
     fn idempotency_key(&self) -> String {

@@ -1,9 +1,10 @@
 //! What was said in groups while nobody called.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Groups of which something is kept.
+/// Groups of which something is kept; beyond that it is forgotten of the one in
+/// which nobody spoke for the longest.
 const GROUPS: usize = 256;
 
 /// Characters of one message.
@@ -16,26 +17,32 @@ const NOW: &str = "[Current message - respond to this]";
 /// What was said in groups while nobody called. Whoever is called next may know
 /// of it; the gateway that is started next does not.
 #[derive(Debug, Default)]
-pub(super) struct Overheard(Mutex<HashMap<String, VecDeque<String>>>);
+pub(super) struct Overheard(Mutex<VecDeque<Group>>);
+
+/// Its name, and what was said there.
+type Group = (String, VecDeque<String>);
 
 impl Overheard {
     /// Keeps `text`, and at most `limit` of the group.
     pub(super) fn add(&self, group: &str, text: &str, limit: usize) {
-        let mut groups = self.lock();
-        let is_full = groups.len() >= GROUPS && !groups.contains_key(group);
-        if limit == 0 || is_full || text.is_empty() {
+        if limit == 0 || text.is_empty() {
             return;
         }
-        let said = groups.entry(group.to_owned()).or_default();
+        let mut groups = self.lock();
+        let mut said = take(&mut groups, group).unwrap_or_default();
         said.push_back(text.chars().take(LENGTH).collect());
         while said.len() > limit {
             said.pop_front();
         }
+        if groups.len() >= GROUPS {
+            groups.pop_front();
+        }
+        groups.push_back((group.to_owned(), said));
     }
 
     /// `text` with what was said before it, which is kept no more.
     pub(super) fn before(&self, group: &str, text: String) -> String {
-        match self.lock().remove(group) {
+        match take(&mut self.lock(), group) {
             None => text,
             Some(said) => {
                 let said = said.into_iter().collect::<Vec<_>>().join("\n");
@@ -44,9 +51,14 @@ impl Overheard {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, VecDeque<String>>> {
+    fn lock(&self) -> MutexGuard<'_, VecDeque<Group>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn take(groups: &mut VecDeque<Group>, group: &str) -> Option<VecDeque<String>> {
+    let at = groups.iter().position(|(name, _)| name == group)?;
+    groups.remove(at).map(|(_, said)| said)
 }
 
 #[cfg(test)]
@@ -70,7 +82,9 @@ mod tests {
         }
         let groups = overheard.lock();
         assert_eq!(groups.len(), GROUPS);
-        let mut all = groups.values().flatten();
+        // Those that spoke last.
+        assert_eq!(groups[0].0, "5");
+        let mut all = groups.iter().flat_map(|(_, said)| said);
         assert!(all.all(|text| text.chars().count() == LENGTH));
     }
 }

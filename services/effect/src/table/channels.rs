@@ -10,7 +10,7 @@ pub(super) const TOKEN: Effect = Replaced(
 );
 
 /// What calls of a webhook are known by.
-const WEBHOOK_SECRET: Effect = NotNeeded("openclaw-telegram makes one by itself at each start");
+const WEBHOOK_SECRET: Effect = NotNeeded("openclaw-telegram makes one by itself, and keeps it");
 
 /// What is kept of a direct chat.
 const HISTORY: Effect = Replaced("memory.maxContextTokens: a conversation is as long as it fits");

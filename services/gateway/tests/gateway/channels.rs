@@ -50,6 +50,7 @@ fn direct(key: &str, sender: &str, message: Message) -> HandIn {
         place: Place {
             chat: ChatKind::Direct,
             id: sender.to_owned(),
+            former_id: String::new(),
             thread: None,
             title: String::new(),
         },

@@ -14,6 +14,7 @@ fn facts(sender: &str) -> Facts<'_> {
         is_default_account: true,
         chat: ChatKind::Direct,
         chat_id: sender,
+        former_chat_id: "",
         thread: None,
         sender,
         is_bot: false,
@@ -94,6 +95,35 @@ fn direct_chats_are_let_in_by_their_policy() {
         word(judge(&account(json!({})), &facts("7"), named)),
         "owner"
     );
+}
+
+#[test]
+fn group_is_listed_by_its_former_id_too() {
+    let moved = Facts {
+        former_chat_id: "-5",
+        is_to_bot: false,
+        ..in_chat("7", "-1005")
+    };
+    for (groups, expected) in [
+        (json!({"-5": {"requireMention": false}}), "guest"),
+        (json!({"-1005": {"requireMention": false}}), "guest"),
+        (
+            json!({"-5": {"enabled": false}, "-1005": {"requireMention": false}}),
+            "guest",
+        ),
+        (
+            json!({"-1005": {"enabled": false}, "-5": {"requireMention": false}}),
+            "disabled",
+        ),
+        (
+            json!({"": {"requireMention": false}, "-6": {}}),
+            "not-allowed",
+        ),
+    ] {
+        let written = account(json!({"allowFrom": [7, 8], "groups": groups}));
+        let verdict = judge(&written, &moved, Known::default());
+        assert_eq!(word(verdict), expected, "{groups}");
+    }
 }
 
 #[test]

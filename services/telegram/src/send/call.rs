@@ -59,14 +59,14 @@ pub(crate) struct Target {
 
 impl Target {
     /// Where `delivery` goes.
-    pub(crate) fn of(delivery: &Delivery) -> Self {
+    pub(crate) fn of(bot: &Bot, delivery: &Delivery) -> Self {
         let place = &delivery.place;
         let to = place.to.strip_prefix("telegram:").unwrap_or(&place.to);
         let to = to.strip_prefix("tg:").unwrap_or(to);
         // The general topic is none for messages.
         let thread = place.thread.as_deref().filter(|it| *it != GENERAL);
         Self {
-            chat: to.to_owned(),
+            chat: bot.moved.present(to),
             thread: thread.and_then(|it| it.parse().ok()),
             reply_to: None,
         }
@@ -88,6 +88,33 @@ impl Target {
         };
         let answered = delivery.extras.answers_id.parse().ok();
         self.reply_to = answered.filter(|_| is_wanted);
+    }
+
+    /// Whether `error` says that it is somewhere else, where it is then looked for.
+    pub(crate) fn follow(&mut self, bot: &Bot, error: &Error) -> bool {
+        if let Error::Refused {
+            migrated_to: Some(chat),
+            ..
+        } = error
+        {
+            let present = chat.to_string();
+            let is_new = present != self.chat;
+            bot.moved.note(&self.chat, &present);
+            self.chat = present;
+            // It has no such message.
+            self.reply_to = None;
+            return is_new;
+        }
+        let is_no_topic = error
+            .description()
+            .to_lowercase()
+            .contains("message thread not found");
+        if is_no_topic && self.thread.is_some() {
+            tracing::warn!("{error}; sent outside the topic");
+            self.thread = None;
+            return true;
+        }
+        false
     }
 
     fn fields(&self) -> Map<String, Value> {
@@ -144,18 +171,11 @@ pub(crate) async fn text(
         } else if why.contains("can't parse entities") && !is_plain {
             tracing::warn!("{error}; sent as plain text");
             is_plain = true;
+        } else if target.follow(bot, &error) {
+            replaced = None;
         } else if replaced.is_some() && error.code() == Some(400) {
             // It was deleted, or is too old.
             replaced = None;
-        } else if why.contains("message thread not found") && target.thread.is_some() {
-            tracing::warn!("{error}; sent outside the topic");
-            target.thread = None;
-        } else if let Error::Refused {
-            migrated_to: Some(chat),
-            ..
-        } = &error
-        {
-            target.chat = chat.to_string();
         } else {
             return Err(Failure::Never(error.to_string()));
         }
@@ -294,7 +314,7 @@ async fn wait(bot: &Bot, target: &Target) -> Result<(), Failure> {
 /// Sends a file of `delivery`.
 pub(super) async fn file(
     bot: &Bot,
-    target: &Target,
+    target: &mut Target,
     delivery: &Delivery,
     index: u32,
     link: &Link,
@@ -310,8 +330,7 @@ pub(super) async fn file(
     let name = &file.name;
     if file.size > limit.saturating_mul(1024 * 1024) {
         let words = format!("{name} is larger than the {limit} MB that can be sent here.");
-        let mut target = target.clone();
-        return text(bot, &mut target, &Rich::plain(&words), None, None).await;
+        return text(bot, target, &Rich::plain(&words), None, None).await;
     }
     let (method, part) = match file.mime_type.as_str() {
         _ if file.is_voice => ("sendVoice", "voice"),
@@ -328,6 +347,9 @@ pub(super) async fn file(
             Err(error) => error,
         };
         if let Verdict::Again = attempts.judge(bot, target, &error).await? {
+            continue;
+        }
+        if target.follow(bot, &error) {
             continue;
         }
         if way.1 == "document" {
@@ -368,7 +390,8 @@ async fn upload(
 
 /// Puts the delivery's emoji on what it answers.
 pub(super) async fn reaction(bot: &Bot, delivery: &Delivery) -> Result<Vec<String>, Failure> {
-    let target = Target::of(delivery);
+    let target = Target::of(bot, delivery);
+    // In a group that moved meanwhile there is no such message.
     let parameters = json!({"chat_id": target.chat_id(),
         "message_id": number(&delivery.extras.answers_id),
         "reaction": [{"type": "emoji", "emoji": delivery.extras.reaction}]});

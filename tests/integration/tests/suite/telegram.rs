@@ -19,6 +19,8 @@ pub(crate) const GROUP: i64 = -100;
 pub(crate) const DAEMON: &str = "openclaw-telegram";
 /// What a loaded machine may add to the second within which a stop is confirmed.
 const STOP_BOUND: Duration = Duration::from_secs(5);
+/// What whoever says stop is told.
+const STOPPED: &str = "⚙️ Agent was aborted.";
 
 pub(crate) struct Scene {
     pub(crate) suite: Suite,
@@ -64,6 +66,19 @@ impl Scene {
         let what = format!("{text:?} to {chat}");
         within(&what, self.double.wait(is_so)).await;
         self.double.sent_to(chat)
+    }
+
+    /// Waits until the owner is told that what ran was ended, which was asked for
+    /// at `begun`. The half answer says that it was stopped too, where there is one.
+    pub(crate) async fn stop_is_confirmed(&self, begun: Instant) {
+        let is_told = |it: &Double| {
+            let said = it.sent_to(OWNER);
+            said.iter().any(|it| it.text.starts_with(STOPPED))
+        };
+        within("the stop is confirmed", self.double.wait(is_told)).await;
+        let confirmed = begun.elapsed();
+        println!("confirmed after {confirmed:?}");
+        assert!(confirmed < STOP_BOUND, "{confirmed:?}");
     }
 
     /// Waits until the daemon has handed in all that came.
@@ -160,13 +175,7 @@ async fn telegram_stop_ends_what_runs_and_is_confirmed() {
     within("the turn", scene.model.wait_for_turns(1)).await;
     let begun = Instant::now();
     scene.double.say(OWNER, "/stop");
-    let is_told = |it: &Double| {
-        let said = it.sent_to(OWNER);
-        said.iter()
-            .any(|it| it.text.to_lowercase().contains("stop"))
-    };
-    within("the stop is confirmed", scene.double.wait(is_told)).await;
-    assert!(begun.elapsed() < STOP_BOUND, "{:?}", begun.elapsed());
+    scene.stop_is_confirmed(begun).await;
     scene.model.push(Scenario::text("Here again."));
     scene.double.say(OWNER, "and now?");
     scene.answered(OWNER, "Here again.").await;
