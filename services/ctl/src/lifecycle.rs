@@ -2,8 +2,10 @@
 //! else of the daemons that `run --detach` runs.
 
 use std::env;
+use std::io::Read as _;
 use std::os::unix::process::CommandExt as _;
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::process::{Child, ChildStderr, Command, ExitCode, ExitStatus, Stdio};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
@@ -22,6 +24,10 @@ const TARGET: &str = "openclaw.target";
 const PATIENCE: Duration = Duration::from_secs(60);
 /// How often they are asked.
 const PAUSE: Duration = Duration::from_millis(50);
+/// Bytes that are kept of what a suite in the background says before it answers.
+const SAID_LIMIT: usize = 16 * 1024;
+/// Lines of it that are shown where it ended without saying why.
+const LAST_LINES: usize = 10;
 
 /// Starts the suite and waits until it answers; one that runs stays as it is.
 pub(crate) fn start(
@@ -122,21 +128,23 @@ pub(crate) fn detach(
     command.env_clear().envs(environment.beginning_with(""));
     // It goes on when the terminal is closed, and Ctrl-C in it is not meant for it.
     let nothing = || Stdio::null();
-    let child = command
+    // What it says while it is waited for; later it has its log, and nobody reads.
+    let mut child = command
         .process_group(0)
         .stdin(nothing())
         .stdout(nothing())
-        .stderr(nothing())
+        .stderr(Stdio::piped())
         .spawn()
         .context("cannot start openclawctl run")?;
     let pid = child.id();
-    answering(&paths, Some(child))?;
+    let said = child.stderr.take().map(Said::listen);
+    answering(&paths, Some((child, said)))?;
     output::stdout_line(&format!("openclaw is started, as process {pid}"))?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Waits until every daemon answers.
-fn answering(paths: &Paths, mut started: Option<Child>) -> Result<(), Failure> {
+fn answering(paths: &Paths, mut started: Option<(Child, Option<Said>)>) -> Result<(), Failure> {
     let end = Instant::now() + PATIENCE;
     let runtime = connection::runtime()?;
     let waited = runtime.block_on(async {
@@ -144,13 +152,11 @@ fn answering(paths: &Paths, mut started: Option<Child>) -> Result<(), Failure> {
             if status::ask(paths).await.is_whole() {
                 return Ok(());
             }
-            if let Some(child) = &mut started
+            if let Some((child, said)) = &mut started
                 && let Ok(Some(ended)) = child.try_wait()
             {
-                return Err(
-                    Failure::new(format!("openclawctl run ended at once ({ended})"))
-                        .hint("openclawctl run in this terminal says why; openclawctl logs, too"),
-                );
+                let said = said.take().map(Said::end).unwrap_or_default();
+                return Err(ended_at_once(ended, &said));
             }
             if Instant::now() > end {
                 return Err(Failure::new("the daemons do not answer yet")
@@ -161,6 +167,46 @@ fn answering(paths: &Paths, mut started: Option<Child>) -> Result<(), Failure> {
     });
     runtime.shutdown_background();
     waited
+}
+
+/// Why a suite that was just started is no more: as it said itself, with its exit
+/// code, else what it said last.
+fn ended_at_once(ended: ExitStatus, said: &str) -> Failure {
+    let lines: Vec<&str> = said.lines().collect();
+    let error = lines.iter().rposition(|line| line.starts_with("error: "));
+    let from = error.unwrap_or_else(|| lines.len().saturating_sub(LAST_LINES));
+    for line in &lines[from..] {
+        output::stderr_line(line);
+    }
+    let code = ended.code().and_then(|code| u8::try_from(code).ok());
+    match code.filter(|code| *code != 0 && error.is_some()) {
+        Some(code) => Failure::silent(code),
+        None => Failure::new(format!("openclawctl run ended at once ({ended})"))
+            .hint("openclawctl run in this terminal says more"),
+    }
+}
+
+/// What a program says on its standard error, while it is listened to.
+struct Said(JoinHandle<Vec<u8>>);
+
+impl Said {
+    fn listen(mut stderr: ChildStderr) -> Self {
+        Self(thread::spawn(move || {
+            let mut all = Vec::new();
+            let mut piece = [0; 4096];
+            while let Ok(length @ 1..) = stderr.read(&mut piece) {
+                all.extend_from_slice(&piece[..length]);
+                let surplus = all.len().saturating_sub(SAID_LIMIT);
+                all.drain(..surplus);
+            }
+            all
+        }))
+    }
+
+    /// All of it, or its end: when nobody has the other side any more.
+    fn end(self) -> String {
+        String::from_utf8_lossy(&self.0.join().unwrap_or_default()).into_owned()
+    }
 }
 
 /// Whether the user's systemd runs and has the units.

@@ -240,9 +240,13 @@ impl<S: AsRef<Settings>> Owner<S> {
             }
             Err(error) => {
                 failure::report("reload the configuration, keeping the one before", &error);
-                let problem = format!("{}; using the one before", failure::chain(&error));
+                let error = failure::chain(&error);
                 self.current.send_modify(|current| {
-                    current.problem = Some(problem);
+                    let known = current.problem.as_ref().filter(|_| !current.is_in_use);
+                    // What is used since it is broken is used still.
+                    if !known.is_some_and(|known| known.starts_with(&format!("{error}; using "))) {
+                        current.problem = Some(format!("{error}; using the one before"));
+                    }
                     current.is_in_use = false;
                     current.read_ms = read_ms;
                 });
@@ -304,6 +308,24 @@ mod tests {
         let both = started(&[broken, ("openclaw.json.last-good", "{")]).unwrap();
         assert!(both.problem.unwrap().ends_with("using the defaults"));
         assert_eq!(started(&[good]).unwrap().problem, None);
+    }
+
+    #[test]
+    fn configuration_says_what_is_used_since_the_file_is_broken() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().to_str().unwrap();
+        let environment = [("OPENCLAW_STATE_DIR", state)].into_iter().collect();
+        let file = folder.path().join("openclaw.json");
+        fs::write(&file, "{ agnets: {} }").unwrap();
+        let current = first(openclaw_settings::load_from, &environment).unwrap();
+        let (owner, configuration) = Owner::starting(current);
+        owner.reload(openclaw_settings::load, &environment);
+        let problem = configuration.problem();
+        assert!(problem.ends_with("using the defaults"), "{problem}");
+        fs::write(&file, "{ agents: [] }").unwrap();
+        owner.reload(openclaw_settings::load, &environment);
+        let problem = configuration.problem();
+        assert!(problem.ends_with("using the one before"), "{problem}");
     }
 
     #[test]

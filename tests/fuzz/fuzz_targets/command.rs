@@ -11,7 +11,8 @@ mod shells;
 const LONGEST: usize = 256;
 
 fuzz_target!(|line: &str| -> Corpus {
-    if line.len() > LONGEST {
+    // By its mark a line would count itself among what the shell traces.
+    if line.len() > LONGEST || line.contains(shells::TRACE.trim_end()) {
         return Corpus::Reject;
     }
     shells::compare(line);

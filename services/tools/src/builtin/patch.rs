@@ -2,7 +2,7 @@
 
 mod find;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -167,12 +167,13 @@ impl<'a> Plan<'a> {
         for (file, _) in &written {
             self.has_folder(file)?;
         }
+        let folders = missing(written.iter().map(|(file, _)| file.as_path()));
         let mut before = Vec::new();
         for (file, text) in written {
             let was = fs::read(file).ok();
             let text = text.as_deref().unwrap_or_default();
             if let Err(error) = write::replace_text(self.workspace, file, text) {
-                return Err(taken_back(error, before));
+                return Err(taken_back(error, before, &folders));
             }
             before.push((file, was));
         }
@@ -181,7 +182,7 @@ impl<'a> Plan<'a> {
             if let Err(error) = fs::remove_file(file) {
                 let error = io_failure(self.workspace, "delete", file, &error);
                 return Err(if gone.is_empty() {
-                    taken_back(error, before)
+                    taken_back(error, before, &folders)
                 } else {
                     error.with_output(format!("written, and removed: {}", gone.join(", ")))
                 });
@@ -208,8 +209,20 @@ impl<'a> Plan<'a> {
     }
 }
 
+/// Folders above the files that are not there.
+fn missing<'a>(files: impl Iterator<Item = &'a Path>) -> BTreeSet<PathBuf> {
+    let above = files.flat_map(|file| file.ancestors().skip(1));
+    let missing = above.filter(|folder| folder.symlink_metadata().is_err());
+    missing.map(Path::to_owned).collect()
+}
+
 /// Gives files back what they had, the last first, and says where that failed.
-fn taken_back(error: HandlerError, before: Vec<(&PathBuf, Option<Vec<u8>>)>) -> HandlerError {
+/// Takes the folders away that were made for them.
+fn taken_back(
+    error: HandlerError,
+    before: Vec<(&PathBuf, Option<Vec<u8>>)>,
+    folders: &BTreeSet<PathBuf>,
+) -> HandlerError {
     let mut left = Vec::new();
     for (file, was) in before.into_iter().rev() {
         let undone = match was {
@@ -219,6 +232,11 @@ fn taken_back(error: HandlerError, before: Vec<(&PathBuf, Option<Vec<u8>>)>) -> 
         if undone.is_err() {
             left.push(file.display().to_string());
         }
+    }
+    // Those within come after what they are in. One in which somebody else has made
+    // something meanwhile stays.
+    for folder in folders.iter().rev() {
+        let _ = fs::remove_dir(folder);
     }
     if left.is_empty() {
         error

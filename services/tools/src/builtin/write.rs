@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -87,6 +88,14 @@ struct Target {
 impl Target {
     fn find(workspace: &Workspace, path: &Path) -> Result<Self, HandlerError> {
         let failed = |error| io_failure(workspace, "write", path, &error);
+        // Before the folders are made that it would be in.
+        if path.as_os_str().as_bytes().ends_with(b"/") {
+            return Err(wrong_type(
+                "write",
+                path,
+                "a path with a slash at its end names a folder",
+            ));
+        }
         let metadata = match fs::metadata(path) {
             Ok(metadata) => metadata,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {

@@ -17,6 +17,15 @@ fn read(folder: &Path, name: &str) -> String {
     fs::read_to_string(folder.join(name)).unwrap()
 }
 
+/// All that is below `folder`.
+fn walk(folder: &Path) -> Vec<std::path::PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let paths = entries.map(|entry| entry.path());
+    paths
+        .flat_map(|path| [vec![path.clone()], walk(&path)].concat())
+        .collect()
+}
+
 #[tokio::test]
 async fn an_edit_changes_what_it_names_and_keeps_the_mode() {
     let folder = tempfile::tempdir().unwrap();
@@ -112,6 +121,27 @@ async fn a_patch_that_cannot_be_written_whole_is_taken_back() {
     assert!(!result.success, "{result:?}");
     assert_eq!(read(folder.path(), "a"), "one\n");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[tokio::test]
+async fn a_patch_that_fails_leaves_no_folders() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("there")).unwrap();
+    let long = "n".repeat(300);
+    for last in ["new/deep/", &format!("new/deep/{long}")] {
+        let input = format!(
+            "*** Begin Patch\n*** Add File: first/one\n+1\n*** Add File: there/two/a\n+1\n\
+             *** Add File: {last}\n+2\n*** End Patch\n"
+        );
+        let result = run(folder.path(), "apply_patch", json!({"input": input})).await;
+        assert!(!result.success, "{result:?}");
+        let left: Vec<_> = walk(folder.path());
+        assert_eq!(left, [folder.path().join("there")], "{last}");
+    }
+    // Nor does a file that is written alone.
+    let arguments = json!({"path": "new/deep/", "content": "1"});
+    let result = run(folder.path(), "write", arguments).await;
+    assert!(!result.success && !folder.path().join("new").exists());
 }
 
 #[tokio::test]

@@ -162,3 +162,23 @@ async fn health_and_reflection_are_answered() {
         assert!(is_described, "{daemon}: Python's reflection client");
     }
 }
+
+#[tokio::test]
+async fn a_suite_in_the_background_answers_or_says_why_it_cannot() {
+    let site = Setup::offline().site();
+    let wrong = ["run", "--detach", "--set", "logging.level=loud"];
+    let said = site.ctl(&wrong).await.ended(78);
+    said.complains(&["logging.level", "loud", "allowed"]);
+    site.ctl(&["run", "--detach"]).await.ended(0);
+    let answer = site.ctl(&["message", "hello"]).await.ended(0);
+    assert!(!answer.stdout.is_empty());
+    // The state has an owner, also where another runtime directory is used.
+    let elsewhere = site.path("elsewhere");
+    let mut second = site.command("openclawctl");
+    second.args(["run", "--detach"]);
+    second.env("OPENCLAW_RUNTIME_DIR", &elsewhere);
+    let output = second.output().await.unwrap();
+    let said = Said::of("a second suite".to_owned(), &output).ended(3);
+    said.complains(&["in use by openclaw-gateway"]);
+    site.ctl(&["run", "--stop"]).await.ended(0);
+}

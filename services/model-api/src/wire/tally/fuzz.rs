@@ -77,6 +77,8 @@ fn read<'a>(api: Api, form: Form, pieces: impl IntoIterator<Item = &'a [u8]>) ->
     let usage = tally.usage();
     note(usage);
     assert_eq!(told, most);
+    // Otherwise it costs more the longer it took.
+    charge.end();
     drop(charge);
     let charged = bounded(usage);
     let tokens = charged.input + charged.output + charged.cache_read + charged.cache_write;
