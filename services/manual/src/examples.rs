@@ -221,6 +221,20 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
+        "devices",
+        &[
+            (
+                "openclawctl devices",
+                "Which clients are paired, and which want to be",
+            ),
+            ("openclawctl devices approve", "Pair the one that waits"),
+            (
+                "openclawctl devices revoke laptop",
+                "Let a device that was lost in no more",
+            ),
+        ],
+    ),
+    (
         "pairing",
         &[("openclawctl pairing approve CODE", "Let somebody talk")],
     ),
