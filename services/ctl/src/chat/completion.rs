@@ -154,7 +154,7 @@ mod tests {
         std::fs::write(folder.path().join("report.txt"), "").unwrap();
         let begun = format!("look at {}/rep", folder.path().display());
         let expected = format!("{}/report.txt", folder.path().display());
-        assert_eq!(completed(&begun), [expected.clone()]);
+        assert_eq!(completed(&begun), std::slice::from_ref(&expected));
         let marked = format!("look at @{}/rep", folder.path().display());
         assert_eq!(completed(&marked), [expected]);
     }
