@@ -153,7 +153,7 @@ mod tests {
             found("@\"my picture.png\" and @my\\ picture.png"),
             ["my picture.png"]
         );
-        assert_eq!(found("(see @{}/a.txt) @~/it's.md"), ["it's.md"]);
+        assert_eq!(found("(see @{}/a.txt) @~/it's.md"), ["a.txt", "it's.md"]);
         assert_eq!(found("what's in @~/a.txt? it's short"), ["a.txt"]);
         assert!(found("me@a.txt @none @sub @ ask @user").is_empty());
     }

@@ -168,8 +168,8 @@ async fn chat_of_a_message_alone_is_laid_out_or_raw() {
 /// The last thing that was said to the assistant.
 fn said(suite: &Suite) -> String {
     let messages = suite.messages();
-    let users = messages.iter().filter(|it| it["role"] == "user");
-    transcript::text(users.last().unwrap())
+    let mut users = messages.iter().filter(|it| it["role"] == "user");
+    transcript::text(users.next_back().unwrap())
 }
 
 /// What is at the path that a message says something is attached at.
