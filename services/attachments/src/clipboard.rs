@@ -2,6 +2,8 @@
 
 use std::io::Read as _;
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use openclaw_terminal::Failure;
 
@@ -20,6 +22,9 @@ const PROGRAMS: [&[&str]; 2] = [
     ],
 ];
 
+/// How long a program may take: whoever holds the clipboard may not answer it.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 /// How a PNG begins.
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 
@@ -37,7 +42,7 @@ pub fn picture(limit: u64) -> Result<Content, Failure> {
         if bytes.len() as u64 > limit {
             let most = limit / 1024 / 1024;
             return Err(Failure::new(format!(
-                "the clipboard's picture is larger than {most} MB"
+                "the clipboard's picture is larger than {most} MiB"
             )));
         }
         if bytes.starts_with(PNG) {
@@ -69,11 +74,15 @@ fn printed(words: &[&str], most: u64) -> Option<Vec<u8>> {
         .stderr(Stdio::null())
         .spawn()
         .ok()?;
-    let mut bytes = Vec::new();
-    if let Some(output) = child.stdout.take() {
-        // What cannot be read is no picture.
+    let output = child.stdout.take()?;
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        // What cannot be read is no picture, and nobody may wait for it any more.
         let _ = output.take(most).read_to_end(&mut bytes);
-    }
+        let _ = sender.send(bytes);
+    });
+    let bytes = receiver.recv_timeout(PATIENCE).unwrap_or_default();
     // One that has more to say is not waited for.
     let _ = child.kill();
     let _ = child.wait();

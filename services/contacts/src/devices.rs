@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::{Args, Subcommand};
 use openclaw_proto::call::CallError;
 use openclaw_proto::device_admin::{Client, Devices as All, Paired, Pending, Profile};
-use openclaw_terminal::{Failure, output, table, words};
+use openclaw_terminal::{Failure, output, question, table, words};
 
 use crate::gateway::now_ms;
 
@@ -45,7 +45,8 @@ struct List {
 /// Arguments of `devices approve` and `devices reject`.
 #[derive(Debug, Args)]
 struct Request {
-    /// The request's id or the beginning of it [default: the only one that waits]
+    /// The request's id or the beginning of it [default: the only one that waits; it is shown and
+    /// asked about before it is paired]
     #[arg(value_name = "REQUEST")]
     id: Option<String>,
 }
@@ -85,8 +86,11 @@ impl Devices {
             None => list(&all, false),
             Some(Action::List(arguments)) => list(&all, arguments.json),
             Some(Action::Approve(request)) => {
-                let id = &request.meant(&all.pending)?.request_id;
-                let decided = client.decide(id, true).await;
+                let pending = request.meant(&all.pending)?;
+                if request.id().is_empty() {
+                    confirm(pending)?;
+                }
+                let decided = client.decide(&pending.request_id, true).await;
                 said(&decided.map_err(|error| failure(&error))?, "is paired")
             }
             Some(Action::Reject(request)) => {
@@ -113,9 +117,14 @@ impl Devices {
 }
 
 impl Request {
+    /// What was said of it; empty: nothing.
+    fn id(&self) -> &str {
+        self.id.as_deref().unwrap_or_default().trim()
+    }
+
     /// The request that is meant.
     fn meant<'a>(&self, pending: &'a [Pending]) -> Result<&'a Pending, Failure> {
-        let text = self.id.as_deref().unwrap_or_default().trim();
+        let text = self.id();
         let means = |it: &&Pending| it.request_id.starts_with(text);
         let meant: Vec<&Pending> = pending.iter().filter(means).collect();
         match meant.as_slice() {
@@ -155,6 +164,32 @@ impl Device {
             }
         }
     }
+}
+
+/// Whoever names no request is shown it first: another device may have asked since
+/// the list was looked at.
+fn confirm(pending: &Pending) -> Result<(), Failure> {
+    let Profile {
+        platform, address, ..
+    } = &pending.profile;
+    let wish = format!(
+        "{} ({}) wants to be paired as {}: {}",
+        name(&pending.profile),
+        output::line(&format!("{platform} {address}")),
+        output::line(&pending.role),
+        scopes(&pending.scopes)
+    );
+    let id = &pending.request_id;
+    if !question::can_be_asked() {
+        let why = "nobody can be asked: standard input is no terminal";
+        return Err(Failure::undecided(format!("{wish}; {why}"))
+            .hint(format!("openclawctl devices approve {id}")));
+    }
+    if question::says_yes(&format!("{wish}. Pair it? [y/N] "))? {
+        return Ok(());
+    }
+    Err(Failure::new("it was not paired, and waits on")
+        .hint(format!("openclawctl devices reject {id}")))
 }
 
 fn several_are_meant(lines: Vec<String>) -> Failure {

@@ -50,7 +50,8 @@ impl Send {
             account: self.account.clone(),
         };
         // All that can be wrong with it is told before anything is sent.
-        let content = self.file.as_deref().map(sent_file::read).transpose()?;
+        let read = |path| sent_file::read(path, gateway.environment);
+        let content = self.file.as_deref().map(read).transpose()?;
         let words = self.words()?;
         let file = match content {
             Some(content) => Some(sent_file::put(content, account.clone(), gateway).await?),

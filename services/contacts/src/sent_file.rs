@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::path::Path;
 
 use openclaw_attachments::Content;
+use openclaw_config::Environment;
 use openclaw_proto::channel::{AccountName, Client, FileHead, PutError};
 use openclaw_proto::channel_admin::SentFile;
 use openclaw_terminal::Failure;
@@ -14,8 +15,9 @@ use crate::gateway::Gateway;
 const LIMIT: u64 = 20 * 1024 * 1024;
 
 /// The content of the file at `path`.
-pub(crate) fn read(path: &Path) -> Result<Content, Failure> {
-    Content::read(path, LIMIT)
+pub(crate) fn read(path: &Path, environment: &Environment) -> Result<Content, Failure> {
+    let settings = openclaw_settings::load_usable(environment)?;
+    Content::read(&settings.folder(path.to_owned()), LIMIT)
 }
 
 /// Gives `content` to the gateway, to be sent by `account`.

@@ -79,7 +79,7 @@ pub(crate) fn execute(
 ) -> Result<ExitCode, Failure> {
     let paths = Paths::resolve(environment)?;
     let agent = arguments.agent.unwrap_or_default();
-    let files = attachment::read(&arguments.files)?;
+    let files = attachment::read(&arguments.files, environment)?;
     let text = if arguments.text.is_empty() && !files.is_empty() {
         String::new()
     } else {

@@ -227,7 +227,10 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
                 "openclawctl devices",
                 "Which clients are paired, and which want to be",
             ),
-            ("openclawctl devices approve", "Pair the one that waits"),
+            (
+                "openclawctl devices approve",
+                "Look at the one that waits, and pair it",
+            ),
             (
                 "openclawctl devices revoke laptop",
                 "Let a device that was lost in no more",

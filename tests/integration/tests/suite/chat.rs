@@ -184,7 +184,9 @@ fn attached(suite: &Suite, message: &str) -> Vec<u8> {
 async fn chat_attaches_files_that_are_named_or_dragged_and_the_clipboards_picture() {
     const PNG: &[u8] = b"\x89PNG\r\n\x1a\nclipboard";
     let model = Server::start().await.unwrap();
-    let desktop = tempfile::tempdir().unwrap();
+    // One that is not hidden.
+    let desktop = tempfile::Builder::new().prefix("desktop").tempdir();
+    let desktop = desktop.unwrap();
     let place = |name: &str| desktop.path().join(name);
     std::fs::write(place("clip"), PNG).unwrap();
     let program = format!("#!/bin/sh\nexec cat '{}'\n", place("clip").display());
@@ -221,6 +223,15 @@ async fn chat_attaches_files_that_are_named_or_dragged_and_the_clipboards_pictur
     let message = said(&suite);
     assert!(message.starts_with("and here?"), "{message}");
     assert_eq!(attached(&suite, &message), PNG);
+
+    // Text that somebody else wrote may be pasted.
+    std::fs::write(place(".key"), "secret").unwrap();
+    terminal.type_keys(&format!("sum up @{}\r", place(".key").display()));
+    let is_told = |lines: &[String]| has(lines, "because it is hidden") && waits(lines);
+    terminal.screen(is_told).await;
+    let message = said(&suite);
+    assert!(message.starts_with("sum up @"), "{message}");
+    assert!(!message.contains("media attached"), "{message}");
 
     // What cannot be attached is said, and nothing is sent.
     std::fs::write(place("empty"), "").unwrap();
@@ -305,14 +316,34 @@ async fn message_attaches_files() {
 
     let none = folder.path().join("none");
     let none = ["message", "--file", none.to_str().unwrap(), "hi"];
-    suite.ctl(&none).await.ended(1).complains(&["No such file"]);
-    // An agent's link leads nowhere.
+    suite.ctl(&none).await.ended(1).complains(&["no such file"]);
+    // What fits into one message is taken, whatever it is called.
+    const MOST: usize = openclaw_proto::gateway::ATTACHMENT_LIMIT;
+    let odd = folder.path().join("a\u{202e}gnp\n\u{1b}[31m.txt");
+    std::fs::write(&odd, vec![b'x'; MOST]).unwrap();
+    let odd = odd.to_str().unwrap();
+    let odd = ["message", "--file", odd, "hi"];
+    let told = suite.ctl(&odd).await.ended(0).stderr.clone();
+    assert!(!told.contains(['\u{202e}', '\u{1b}']), "{told:?}");
+    let message = said(&suite);
+    assert!(!message.contains(['\u{202e}', '\u{1b}']), "{message:?}");
+    assert_eq!(message.lines().count(), 3, "{message:?}");
+    assert_eq!(attached(&suite, &message).len(), MOST);
+    std::fs::write(odd[2], vec![b'x'; MOST + 1]).unwrap();
+    let refused = suite.ctl(&odd).await.ended(1);
+    refused.complains(&["larger than the 12 MiB"]);
+    // An agent's link leads nowhere, in neither direction.
+    let own = suite.workspace().join("notes.txt");
+    std::os::unix::fs::symlink(file, &own).unwrap();
+    let own = ["message", "--file", own.to_str().unwrap(), "hi"];
+    let refused = suite.ctl(&own).await.ended(1);
+    refused.complains(&["symbolic link"]);
     let inbound = suite.workspace().join("media/inbound");
     std::fs::remove_dir_all(&inbound).unwrap();
     std::os::unix::fs::symlink(folder.path(), &inbound).unwrap();
     let refused = suite.ctl(&["message", "--file", file, "hi"]).await;
     refused.ended(1).complains(&["media"]);
-    assert_eq!(folder.path().read_dir().unwrap().count(), 1);
+    assert_eq!(folder.path().read_dir().unwrap().count(), 2);
 }
 
 #[tokio::test]

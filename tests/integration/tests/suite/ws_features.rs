@@ -479,7 +479,11 @@ async fn devices_are_decided_about_at_the_command_line() {
         .await
         .ended(1)
         .complains(&["no request"]);
-    let approved = suite.ctl(&["devices", "approve"]).await.ended(0);
+    // What nobody named, and nobody can be asked about, is not let in.
+    let id = listed["pending"][0]["requestId"].as_str().unwrap();
+    let unasked = suite.ctl(&["devices", "approve"]).await.ended(2);
+    unasked.complains(&["openclaw-ios", "operator.admin", id]);
+    let approved = suite.ctl(&["devices", "approve", &id[..8]]).await.ended(0);
     approved.says(&["openclaw-ios is paired as operator"]);
     let told = |it: &Value| it["event"] == "device.pair.resolved";
     let told = owner.event(told).await;
