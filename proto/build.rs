@@ -4,9 +4,10 @@ use std::{env, error::Error, fs, path::PathBuf};
 
 use prost::Message as _;
 
-const FILES: [&str; 10] = [
+const FILES: [&str; 11] = [
     "openclaw/channel/v1/channel.proto",
     "openclaw/gateway/v1/channels.proto",
+    "openclaw/gateway/v1/devices.proto",
     "openclaw/gateway/v1/events.proto",
     "openclaw/gateway/v1/gateway.proto",
     "openclaw/gateway/v1/outbox.proto",

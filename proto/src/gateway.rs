@@ -62,6 +62,19 @@ pub struct ConfigurationSeen {
     pub read_ms: i64,
 }
 
+/// A file that is in an agent's workspace.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Attached {
+    /// Where, beneath the workspace.
+    pub path: String,
+    /// What a message says of it.
+    pub words: String,
+}
+
+/// Bytes of one file that is attached: with what is around it, it fits into one gRPC
+/// message.
+pub const ATTACHMENT_LIMIT: usize = 12 * 1024 * 1024;
+
 /// What the gateway answers to a message.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reply {
@@ -144,6 +157,25 @@ impl Client {
         let request: wire::SendMessageRequest = message.into();
         let stream = self.0.clone().send_message(request).await?.into_inner();
         Ok(stream.map(|reply| Reply::try_from(reply?).map_err(CallError::from)))
+    }
+
+    /// Puts a file where the agent that answers a session has what came with messages.
+    pub async fn put_attachment(
+        &self,
+        session_key: &str,
+        agent_id: &str,
+        name: &str,
+        content: Vec<u8>,
+    ) -> Result<Attached, CallError> {
+        let request = wire::PutAttachmentRequest {
+            session_key: session_key.to_owned(),
+            agent_id: agent_id.to_owned(),
+            name: name.to_owned(),
+            content,
+        };
+        let response = self.0.clone().put_attachment(request).await?;
+        let wire::PutAttachmentResponse { path, words } = response.into_inner();
+        Ok(Attached { path, words })
     }
 
     /// The events of a run from `from_seq` on, the terminal one last.

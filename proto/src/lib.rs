@@ -11,6 +11,7 @@ pub mod approval;
 pub mod call;
 pub mod channel;
 pub mod channel_admin;
+pub mod device_admin;
 pub mod event;
 pub mod feed;
 pub mod gateway;

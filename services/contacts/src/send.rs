@@ -9,7 +9,7 @@ use openclaw_proto::channel_admin::Text;
 use openclaw_terminal::{Failure, output};
 
 use crate::gateway::Gateway;
-use crate::sent_file::Content;
+use crate::sent_file;
 
 /// Bytes that are read from standard input.
 const INPUT_LIMIT: u64 = 64 * 1024;
@@ -50,10 +50,11 @@ impl Send {
             account: self.account.clone(),
         };
         // All that can be wrong with it is told before anything is sent.
-        let content = self.file.as_deref().map(Content::read).transpose()?;
+        let read = |path| sent_file::read(path, gateway.environment);
+        let content = self.file.as_deref().map(read).transpose()?;
         let words = self.words()?;
         let file = match content {
-            Some(content) => Some(content.put(account.clone(), gateway).await?),
+            Some(content) => Some(sent_file::put(content, account.clone(), gateway).await?),
             None => None,
         };
         let text = Text {

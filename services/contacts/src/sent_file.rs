@@ -1,12 +1,10 @@
 //! A file that is sent: read whole, and given to the gateway.
 
 use std::convert::Infallible;
-use std::fs::OpenOptions;
-use std::io::Read as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-use nix::fcntl::OFlag;
+use openclaw_attachments::Content;
+use openclaw_config::Environment;
 use openclaw_proto::channel::{AccountName, Client, FileHead, PutError};
 use openclaw_proto::channel_admin::SentFile;
 use openclaw_terminal::Failure;
@@ -16,118 +14,33 @@ use crate::gateway::Gateway;
 /// Bytes of a file; the gateway takes no more.
 const LIMIT: u64 = 20 * 1024 * 1024;
 
-/// What a file has.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Content {
-    name: String,
-    bytes: Vec<u8>,
+/// The content of the file at `path`.
+pub(crate) fn read(path: &Path, environment: &Environment) -> Result<Content, Failure> {
+    let settings = openclaw_settings::load_usable(environment)?;
+    Content::read(&settings.folder(path.to_owned()), LIMIT)
 }
 
-impl Content {
-    /// The content of the file at `path`.
-    ///
-    /// # Errors
-    /// It is not there, is no regular file, is empty, or has more than [`LIMIT`]
-    /// bytes.
-    pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
-        let shown = path.display();
-        let failed =
-            |why: &dyn std::fmt::Display| Failure::new(format!("cannot send {shown}: {why}"));
-        // The open of a FIFO would wait for somebody who writes.
-        let opened = OpenOptions::new()
-            .read(true)
-            .custom_flags(OFlag::O_NONBLOCK.bits())
-            .open(path);
-        let file = opened.map_err(|error| failed(&error))?;
-        let status = file.metadata().map_err(|error| failed(&error))?;
-        if status.is_dir() {
-            return Err(failed(&"it is a folder"));
-        }
-        if !status.is_file() {
-            return Err(failed(&"it is no regular file"));
-        }
-        let mut bytes = Vec::new();
-        let read = file.take(LIMIT + 1).read_to_end(&mut bytes);
-        read.map_err(|error| failed(&error))?;
-        if bytes.is_empty() {
-            return Err(failed(&"it is empty"));
-        }
-        if bytes.len() as u64 > LIMIT {
-            let most = LIMIT / 1024 / 1024;
-            return Err(failed(&format!(
-                "it is larger than the {most} MB that are sent"
-            )));
-        }
-        let name = path.file_name().unwrap_or(path.as_os_str());
-        Ok(Self {
-            name: name.to_string_lossy().into_owned(),
-            bytes,
-        })
-    }
-
-    /// Gives it to the gateway, to be sent by `account`.
-    pub(crate) async fn put(
-        self,
-        account: AccountName,
-        gateway: &Gateway<'_>,
-    ) -> Result<SentFile, Failure> {
-        let head = FileHead {
-            account,
-            name: self.name.clone(),
-            mime_type: String::new(),
-            size: self.bytes.len() as u64,
-        };
-        let content = futures_util::stream::iter([Ok::<_, Infallible>(self.bytes)]);
-        let client = Client::new(gateway.paths.gateway_socket());
-        match client.put_file(head, content).await {
-            Ok(stored) => Ok(SentFile {
-                file_id: stored.file_id,
-                name: self.name,
-            }),
-            Err(PutError::Call(error)) => Err((gateway.failure)(&error)),
-            Err(PutError::Content(never)) => match never {},
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::fs;
-
-    use nix::sys::stat::Mode;
-
-    use super::*;
-
-    #[test]
-    fn content_is_that_of_a_file_of_some_size() {
-        let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().join(name);
-        fs::write(at("a.txt"), "words").unwrap();
-        fs::write(at("empty"), "").unwrap();
-        fs::File::create(at("large"))
-            .unwrap()
-            .set_len(LIMIT + 1)
-            .unwrap();
-        fs::File::create(at("most"))
-            .unwrap()
-            .set_len(LIMIT)
-            .unwrap();
-        nix::unistd::mkfifo(&at("fifo"), Mode::S_IRWXU).unwrap();
-        let content = Content::read(&at("a.txt")).unwrap();
-        assert_eq!(
-            (content.name.as_str(), content.bytes.as_slice()),
-            ("a.txt", &b"words"[..])
-        );
-        assert!(Content::read(&at("most")).is_ok());
-        for (name, why) in [
-            ("none", "No such file"),
-            ("", "is a folder"),
-            ("fifo", "no regular file"),
-            ("empty", "is empty"),
-            ("large", "larger than the 20 MB"),
-        ] {
-            let text = Content::read(&at(name)).unwrap_err().text();
-            assert!(text.contains(why), "{name}: {text}");
-        }
+/// Gives `content` to the gateway, to be sent by `account`.
+pub(crate) async fn put(
+    content: Content,
+    account: AccountName,
+    gateway: &Gateway<'_>,
+) -> Result<SentFile, Failure> {
+    let Content { name, bytes } = content;
+    let head = FileHead {
+        account,
+        name: name.clone(),
+        mime_type: String::new(),
+        size: bytes.len() as u64,
+    };
+    let parts = futures_util::stream::iter([Ok::<_, Infallible>(bytes)]);
+    let client = Client::new(gateway.paths.gateway_socket());
+    match client.put_file(head, parts).await {
+        Ok(stored) => Ok(SentFile {
+            file_id: stored.file_id,
+            name,
+        }),
+        Err(PutError::Call(error)) => Err((gateway.failure)(&error)),
+        Err(PutError::Content(never)) => match never {},
     }
 }

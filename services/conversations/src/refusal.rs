@@ -1,7 +1,7 @@
 //! Why the gateway does not do what it is asked.
 
 use openclaw_proto::call::CallError;
-use openclaw_sessions::store::InvalidPatch;
+use openclaw_sessions::store::{InvalidPatch, MissingSession};
 use openclaw_sessions::{AgentId, InvalidAgentId, InvalidKey, InvalidRoute, SessionKey};
 use openclaw_settings::{InvalidLimit, UnknownModel};
 
@@ -101,8 +101,8 @@ pub enum Refusal {
     #[error("you are not authorized to use this command")]
     Unauthorized,
     /// There is no such session.
-    #[error("there is no session {0:?}; `openclawctl sessions` lists them")]
-    UnknownSession(String),
+    #[error("there is no session {:?}; `openclawctl sessions` lists them", .0.0)]
+    UnknownSession(MissingSession),
     /// The text fits more than one session.
     #[error("{text:?} may mean several sessions: {}", keys.join(", "))]
     Ambiguous {
@@ -176,5 +176,11 @@ impl Refusal {
             Fault::Blocked => Self::Blocked,
             fault => Self::NotDurable(fault),
         }
+    }
+}
+
+impl Refusal {
+    pub(crate) fn unknown(key: &SessionKey) -> Self {
+        Self::UnknownSession(MissingSession(key.to_string(), None))
     }
 }

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::Context as _;
 use nix::sys::termios::{SetArg, Termios, tcgetattr, tcsetattr};
+use openclaw_attachments::{Content, attachment};
 use openclaw_config::{Environment, Paths};
 use openclaw_proto::call::Patience;
 use openclaw_proto::sessions::Query;
@@ -143,7 +144,7 @@ impl Chat {
                 Some(Own::Leave) => return Ok(()),
                 Some(Own::Help) => {
                     own::tell()?;
-                    self.say(text).await?;
+                    self.say(text, Vec::new()).await?;
                 }
                 Some(Own::Session(None)) => output::stdout_line(&self.session)?,
                 Some(Own::Session(Some(name))) => match self.go_to(&name).await {
@@ -156,21 +157,39 @@ impl Chat {
                         failure.report();
                     }
                 },
-                None => self.say(text).await?,
+                Some(Own::Paste(text)) => match openclaw_attachments::picture(attachment::LIMIT) {
+                    Ok(picture) => self.say(text, vec![picture]).await?,
+                    Err(failure) => {
+                        failure.report();
+                    }
+                },
+                None => match attachment::of_text(&text, &self.environment) {
+                    Ok(files) => self.say(text, files).await?,
+                    Err(failure) => {
+                        failure.report();
+                    }
+                },
             }
         }
     }
 
-    /// Sends `text` and shows what is answered. What goes wrong is said, and the
+    /// Sends `text` with `files` and shows what is answered. What goes wrong is said, and the
     /// next message may be typed; only where nobody reads any more it ends.
-    async fn say(&self, text: String) -> Result<(), Failure> {
+    async fn say(&self, text: String, files: Vec<Content>) -> Result<(), Failure> {
         let here = Arc::clone(&self.here);
         let _busy = self.here.busy.lock().await;
+        let mut message = message::new(text, &self.session, &self.agent);
+        let failure = |error: &_| self.gateway.failure(error);
+        let client = &self.gateway.client;
+        if let Err(failure) = attachment::put(client, failure, &mut message, files).await {
+            failure.report();
+            return Ok(());
+        }
         let turn = Turn {
             gateway: self.gateway.clone(),
             form: self.form,
             environment: &self.environment,
-            message: message::new(text, &self.session, &self.agent),
+            message,
             new_session: None,
             timeout: None,
             note: Some(Box::new(move |run: &str| here.begin(run))),
@@ -189,6 +208,7 @@ impl Chat {
     /// begins with the next message.
     async fn go_to(&mut self, name: &str) -> Result<(), Failure> {
         let named = message::session_named(&self.gateway, name, &self.agent).await?;
+        named.tell_near();
         if let Some(new) = &named.new {
             output::stderr_faint_line(&format!("{new} begins with the first message"));
         }

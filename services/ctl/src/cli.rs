@@ -30,9 +30,12 @@ pub(crate) use turns::Turns;
 /// Talks to the OpenClaw assistant of this user.
 #[derive(Debug, Parser)]
 #[command(name = "openclawctl", version)]
-struct Cli {
+pub(crate) struct Cli {
     #[command(subcommand)]
-    command: Command,
+    pub(crate) command: Command,
+    /// Print long output as it is, also at a terminal [there: OPENCLAW_PAGER, PAGER or less]
+    #[arg(long, global = true)]
+    pub(crate) no_pager: bool,
 }
 
 /// What to do.
@@ -88,6 +91,8 @@ pub(crate) enum Command {
     Channels(openclaw_contacts::Channels),
     /// List and decide about those who want to talk on a channel
     Pairing(openclaw_contacts::Pairing),
+    /// List and decide about the WebSocket clients that have a token of their own, or want one
+    Devices(openclaw_contacts::Devices),
     /// Say something on a channel
     Send(openclaw_contacts::Send),
     /// List, add and change what is done at its time, and see how that went
@@ -97,7 +102,7 @@ pub(crate) enum Command {
     /// Look for what lets more in, or out, than it has to
     Security(Security),
     /// Print the token that WebSocket and HTTP clients need
-    Token(Token),
+    Token(openclaw_contacts::Token),
     /// Bring systemd's units in line with the configuration: ports, and workspaces elsewhere
     Sockets(openclaw_sockets::Sockets),
     /// Run the daemons in the foreground, where there is no systemd
@@ -128,6 +133,9 @@ pub(crate) struct Message {
     /// The agent that answers [default: the one of the session, or the default agent]
     #[arg(long, value_name = "ID")]
     pub(crate) agent: Option<String>,
+    /// A file or picture that goes with it, copied into the agent's workspace; may be repeated
+    #[arg(long = "file", visible_alias = "image", value_name = "PATH")]
+    pub(crate) files: Vec<PathBuf>,
     /// Print every event as one line of JSON; with --no-stream one document at the end
     #[arg(long)]
     pub(crate) json: bool,
@@ -203,48 +211,6 @@ pub(crate) struct Cancel {
     /// All that run or wait
     #[arg(long, conflicts_with = "run_id")]
     pub(crate) all: bool,
-}
-
-/// Arguments of `token`.
-#[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true)]
-pub(crate) struct Token {
-    #[command(subcommand)]
-    pub(crate) action: Option<TokenAction>,
-    /// Make another one; clients with the old one are disconnected
-    #[arg(long)]
-    pub(crate) rotate: bool,
-    /// Print one JSON document
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// What to do with the token.
-#[derive(Debug, Subcommand)]
-pub(crate) enum TokenAction {
-    /// Print it
-    Show(TokenShow),
-    /// Make another one; clients with the old one are disconnected
-    Rotate(TokenShow),
-}
-
-/// Arguments of `token show` and `token rotate`.
-#[derive(Debug, Args)]
-pub(crate) struct TokenShow {
-    /// Print one JSON document
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-impl Token {
-    /// Whether another one is made, and whether it is printed as JSON.
-    pub(crate) fn wish(&self) -> (bool, bool) {
-        match &self.action {
-            None => (self.rotate, self.json),
-            Some(TokenAction::Show(show)) => (false, show.json),
-            Some(TokenAction::Rotate(show)) => (true, show.json),
-        }
-    }
 }
 
 /// Arguments of `start` and `restart`.
@@ -340,12 +306,15 @@ pub(crate) struct Activate {
 pub(crate) fn parse(
     mut words: Vec<String>,
     alias: impl Fn(&str) -> Option<Vec<String>>,
-) -> Result<Command, ExitCode> {
+) -> Result<Cli, ExitCode> {
     if words.len() == 1 && question::can_be_asked() && output::stdout_is_terminal() {
-        return Ok(Command::Chat(Chat::default()));
+        return Ok(Cli {
+            command: Command::Chat(Chat::default()),
+            no_pager: true,
+        });
     }
     let mut error = match Cli::try_parse_from(&words) {
-        Ok(cli) => return Ok(cli.command),
+        Ok(cli) => return Ok(cli),
         Err(error) => error,
     };
     // As git has it: no alias comes before a command, and none stands for another.
@@ -354,7 +323,7 @@ pub(crate) fn parse(
     {
         words.splice(1..2, meaning);
         error = match Cli::try_parse_from(&words) {
-            Ok(cli) => return Ok(cli.command),
+            Ok(cli) => return Ok(cli),
             Err(error) => error,
         };
     }

@@ -1,9 +1,9 @@
-//! `channels`, `pairing`, `send` and `cron`, which are libraries of their own.
+//! `channels`, `pairing`, `devices`, `send` and `cron`, which are libraries of their own.
 
 use std::process::ExitCode;
 
 use openclaw_config::{Environment, Paths};
-use openclaw_contacts::{Channels, Gateway as Contacts, Pairing, Send};
+use openclaw_contacts::{Channels, Devices, Gateway as Contacts, Pairing, Send, Token};
 use openclaw_cron::{Cron, Gateway as Schedule};
 use openclaw_login::Auth;
 use openclaw_proto::call::CallError;
@@ -24,6 +24,18 @@ pub(crate) fn channels(
 pub(crate) fn pairing(arguments: &Pairing, environment: &Environment) -> Result<ExitCode, Failure> {
     execute(environment, async |gateway| {
         arguments.execute(gateway).await
+    })
+}
+
+pub(crate) fn devices(arguments: &Devices, environment: &Environment) -> Result<ExitCode, Failure> {
+    reach(environment, async |paths, failure| {
+        arguments.execute(&paths.gateway_socket(), failure).await
+    })
+}
+
+pub(crate) fn token(arguments: &Token, environment: &Environment) -> Result<ExitCode, Failure> {
+    reach(environment, async |paths, failure| {
+        arguments.execute(&paths.gateway_socket(), failure).await
     })
 }
 

@@ -31,7 +31,6 @@ mod models;
 mod run;
 mod sessions;
 mod setup;
-mod token;
 mod turns;
 mod version;
 
@@ -39,12 +38,13 @@ fn main() -> ExitCode {
     let environment = Environment::inherit();
     let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
     let alias = |name: &str| openclaw_terminal::aliases::find(name, &environment);
-    let command = match cli::parse(words.collect(), alias) {
-        Ok(command) => command,
+    let cli = match cli::parse(words.collect(), alias) {
+        Ok(cli) => cli,
         Err(code) => return code,
     };
-    let pager = is_long(&command).then(Pager::begin).flatten();
-    let code = match execute(command, &environment) {
+    let is_paged = !cli.no_pager && is_long(&cli.command);
+    let pager = is_paged.then(Pager::begin).flatten();
+    let code = match execute(cli.command, &environment) {
         Ok(code) => code,
         Err(failure) => failure.report(),
     };
@@ -60,6 +60,8 @@ fn is_long(command: &Command) -> bool {
         Command::Turns(turns) => !matches!(turns.action, Some(cli::turns::Action::Attach(_))),
         Command::Doctor(_) | Command::Security(_) => true,
         Command::Sessions(sessions) => sessions.only_reads(),
+        Command::Config(config) => config.only_shows(),
+        Command::Memory(memory) => memory.only_shows(),
         _ => false,
     }
 }
@@ -97,9 +99,10 @@ fn execute(command: Command, environment: &Environment) -> Result<ExitCode, Fail
         Command::Version(arguments) => version::execute(&arguments, environment),
         Command::Channels(arguments) => libraries::channels(&arguments, environment),
         Command::Pairing(arguments) => libraries::pairing(&arguments, environment),
+        Command::Devices(arguments) => libraries::devices(&arguments, environment),
         Command::Send(arguments) => libraries::send(&arguments, environment),
         Command::Cron(arguments) => libraries::cron(&arguments, environment),
-        Command::Token(arguments) => token::execute(&arguments, environment),
+        Command::Token(arguments) => libraries::token(&arguments, environment),
         Command::Sockets(arguments) => openclaw_sockets::execute(&arguments, environment),
         Command::Setup(arguments) => setup::execute(&arguments, environment),
         Command::Run(arguments) => run::execute(&arguments, environment),

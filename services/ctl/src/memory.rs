@@ -44,6 +44,13 @@ pub(crate) enum Command {
     Eval(eval::Arguments),
 }
 
+impl Command {
+    /// Whether it only prints what there is, for people.
+    pub(crate) fn only_shows(&self) -> bool {
+        matches!(self, Self::Search(_) | Self::Get(_))
+    }
+}
+
 /// Whose memory.
 #[derive(Debug, Args)]
 pub(crate) struct Whose {

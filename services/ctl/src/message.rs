@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
+use openclaw_attachments::attachment;
 use openclaw_config::{Environment, Paths};
 use openclaw_proto::gateway::Message;
 use openclaw_terminal::Failure;
@@ -78,7 +79,13 @@ pub(crate) fn execute(
 ) -> Result<ExitCode, Failure> {
     let paths = Paths::resolve(environment)?;
     let agent = arguments.agent.unwrap_or_default();
-    let mut message = new(input::text(&arguments.text)?, "", &agent);
+    let files = attachment::read(&arguments.files, environment)?;
+    let text = if arguments.text.is_empty() && !files.is_empty() {
+        String::new()
+    } else {
+        input::text(&arguments.text)?
+    };
+    let mut message = new(text, "", &agent);
     let form = Form {
         json: arguments.json,
         stream: !arguments.no_stream,
@@ -92,7 +99,10 @@ pub(crate) fn execute(
             Some(session) => session::find(&gateway, session, &message.agent_id).await?,
             None => session::Named::default(),
         };
+        named.tell_near();
         message.session_key = named.key;
+        let failure = |error: &_| gateway.failure(error);
+        attachment::put(&gateway.client, failure, &mut message, files).await?;
         let turn = Turn {
             gateway,
             form,

@@ -54,7 +54,21 @@ pub(crate) fn failure(gateway: &Gateway, error: &CallError) -> Failure {
     use RefusalCode::{AlreadyExists, FailedPrecondition, InvalidArgument, NotFound};
     match error.code() {
         Some(InvalidArgument) => Failure::usage(error.to_string()),
-        Some(AlreadyExists | FailedPrecondition | NotFound) => Failure::new(error.to_string()),
+        Some(AlreadyExists | FailedPrecondition | NotFound) => {
+            let failure = Failure::new(error.to_string());
+            match remedy(error) {
+                Some(remedy) => failure.hint(remedy),
+                None => failure,
+            }
+        }
         _ => gateway.failure(error),
+    }
+}
+
+/// What whoever was refused can do about it.
+pub(crate) fn remedy(error: &CallError) -> Option<&str> {
+    match error {
+        CallError::Refused { remedy, .. } => remedy.as_deref(),
+        CallError::Absent(_) | CallError::Broken(_) => None,
     }
 }

@@ -153,6 +153,7 @@ fn first_message(text: &str, environment: &Environment) -> Result<ExitCode, Fail
         text: vec![text.to_owned()],
         session: None,
         agent: None,
+        files: Vec::new(),
         json: false,
         no_stream: false,
         timeout: None,

@@ -1,5 +1,6 @@
 //! Devices as the tables have them, and as clients are told of them.
 
+use openclaw_proto::device_admin::{self, Profile};
 use rusqlite::{Connection, Row, params};
 use serde_json::{Map, Value, json};
 
@@ -159,6 +160,55 @@ impl Paired {
         let tokens: Vec<Value> = self.roles.iter().map(RoleToken::to_json).collect();
         value.insert("tokens".to_owned(), Value::Array(tokens));
         Value::Object(value)
+    }
+}
+
+impl Paired {
+    /// The roles that it is paired for.
+    pub fn roles(&self) -> impl Iterator<Item = &str> {
+        self.roles.iter().map(|it| it.role.as_str())
+    }
+}
+
+impl From<Pending> for device_admin::Pending {
+    fn from(pending: Pending) -> Self {
+        Self {
+            request_id: pending.request_id,
+            device_id: pending.device_id,
+            role: pending.role,
+            scopes: pending.scopes,
+            profile: profile(&pending.facts),
+            created_ms: pending.created_ms,
+        }
+    }
+}
+
+impl From<Paired> for device_admin::Paired {
+    fn from(paired: Paired) -> Self {
+        let role = |token: RoleToken| device_admin::Role {
+            role: token.role,
+            scopes: token.scopes,
+            revoked_ms: token.revoked_ms,
+            last_used_ms: token.last_used_ms,
+        };
+        Self {
+            device_id: paired.device_id,
+            profile: profile(&paired.facts),
+            approved_ms: paired.approved_ms,
+            roles: paired.roles.into_iter().map(role).collect(),
+        }
+    }
+}
+
+/// What of it people tell devices apart by.
+fn profile(facts: &Facts) -> Profile {
+    let fact = |name: &str| facts.get(name).and_then(Value::as_str).map(str::to_owned);
+    Profile {
+        name: fact("displayName")
+            .or_else(|| fact("clientId"))
+            .unwrap_or_default(),
+        platform: fact("platform").unwrap_or_default(),
+        address: fact("remoteIp").unwrap_or_default(),
     }
 }
 

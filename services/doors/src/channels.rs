@@ -31,6 +31,7 @@ use tokio_util::sync::CancellationToken;
 
 use attending::Attending;
 pub use files::FileFault;
+pub(crate) use files::put_inbound;
 use overheard::Overheard;
 
 /// Characters of what a daemon says of its health.

@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_types, reason = "it serves gRPC")]
 
 mod approvals;
+mod attachments;
 mod channel_admin;
 mod channels;
 mod classes;
@@ -79,6 +80,14 @@ impl gateway_server::Gateway for GatewayService {
             .events
             .map(|event| Ok(Reply::Event(event.map_err(refused)?).into()));
         Ok(Response::new(Box::pin(streams::iter([first]).chain(rest))))
+    }
+
+    async fn put_attachment(
+        &self,
+        request: Request<wire::PutAttachmentRequest>,
+    ) -> Result<Response<wire::PutAttachmentResponse>, Status> {
+        let put = attachments::put(&self.0, request.into_inner()).await?;
+        Ok(Response::new(put))
     }
 
     async fn attach(

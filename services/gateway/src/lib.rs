@@ -15,6 +15,7 @@ use openclaw_doors::{
 use openclaw_proto::MESSAGE_LIMIT;
 use openclaw_proto::wire::channel::channels_server::ChannelsServer;
 use openclaw_proto::wire::gateway::channel_admin_server::ChannelAdminServer;
+use openclaw_proto::wire::gateway::device_admin_server::DeviceAdminServer;
 use openclaw_proto::wire::gateway::events_server::EventsServer;
 use openclaw_proto::wire::gateway::gateway_server::{GatewayServer, SERVICE_NAME};
 use openclaw_proto::wire::gateway::outbox_server::OutboxServer;
@@ -70,6 +71,7 @@ pub async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
     let schedule = ScheduleServer::new(ScheduleService(Arc::clone(&doors)))
         .max_encoding_message_size(MESSAGE_LIMIT);
     let of_channels = ChannelAdminServer::new(ChannelAdminService(Arc::clone(&doors)));
+    let of_devices = DeviceAdminServer::new(server.device_admin());
     let front = Arc::clone(&doors.front);
     let routes = Routes::new(Classes::around(door, Arc::clone(&front)))
         .add_service(Classes::around(sessions, Arc::clone(&front)))
@@ -77,7 +79,8 @@ pub async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
         .add_service(Classes::around(outbox, Arc::clone(&front)))
         .add_service(Classes::around(schedule, Arc::clone(&front)))
         .add_service(Classes::around(channels, Arc::clone(&front)))
-        .add_service(Classes::around(of_channels, Arc::clone(&front)));
+        .add_service(Classes::around(of_channels, Arc::clone(&front)))
+        .add_service(Classes::around(of_devices, Arc::clone(&front)));
     let guests = Arc::new(move |uid| front.settings().gateway.channel_uids.contains(&uid));
     let drain = async move {
         doors.channels.close();

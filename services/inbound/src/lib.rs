@@ -25,4 +25,4 @@ pub use facts::Facts;
 pub use media::{WithFiles, mime_type, names_files, with_files};
 pub use peer::{is_listed, names};
 pub use rules::{Known, Verdict, judge};
-pub use words::{about, said};
+pub use words::{about, attachment_at, said};

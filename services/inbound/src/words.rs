@@ -77,13 +77,15 @@ pub fn about(channel: &str, abilities: &Abilities, place: &Place) -> String {
     lines.join("\n")
 }
 
+/// What the agent is told of a file that is at `path` of its workspace.
+pub fn attachment_at(path: &str, mime_type: &str) -> String {
+    format!("[media attached: {path} ({})]", one_line(mime_type))
+}
+
 fn attached(attachment: &Attachment, path: Option<&str>) -> String {
     let kind = one_line(&attachment.kind);
     match path {
-        Some(path) => format!(
-            "[media attached: {path} ({})]",
-            one_line(&attachment.mime_type)
-        ),
+        Some(path) => attachment_at(path, &attachment.mime_type),
         None => {
             let why = match attachment.missing.as_str() {
                 "" => "it could not be had",

@@ -221,6 +221,23 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
+        "devices",
+        &[
+            (
+                "openclawctl devices",
+                "Which clients are paired, and which want to be",
+            ),
+            (
+                "openclawctl devices approve",
+                "Look at the one that waits, and pair it",
+            ),
+            (
+                "openclawctl devices revoke laptop",
+                "Let a device that was lost in no more",
+            ),
+        ],
+    ),
+    (
         "pairing",
         &[("openclawctl pairing approve CODE", "Let somebody talk")],
     ),

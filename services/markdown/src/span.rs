@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 /// Columns below which nothing is laid out narrower: lines are then longer than
 /// the terminal, which breaks them itself.
-pub const NARROWEST: usize = 20;
+pub const NARROWEST: usize = 8;
 
 /// Ends every style.
 const RESET: &str = "\u{1b}[0m";

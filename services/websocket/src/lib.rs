@@ -10,6 +10,7 @@ mod channels;
 mod client;
 mod connect;
 mod connection;
+mod device_admin;
 mod handshake;
 mod health;
 mod heartbeat;
@@ -34,4 +35,5 @@ mod throttle;
 mod upgrade;
 mod versions;
 
+pub use device_admin::DeviceAdminService;
 pub use server::Server;

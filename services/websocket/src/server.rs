@@ -11,6 +11,7 @@ use openclaw_doors::front::Peer;
 use openclaw_runs::Core;
 
 use crate::connect::Admission;
+use crate::device_admin::DeviceAdminService;
 use crate::handshake::Handshake;
 use crate::health::Health;
 use crate::hub::Hub;
@@ -27,6 +28,7 @@ pub struct Server {
     core: Arc<Core>,
     doors: Arc<Doors>,
     hub: Arc<Hub>,
+    devices: Arc<Devices>,
     handshake: Arc<Handshake>,
 }
 
@@ -53,13 +55,14 @@ impl Server {
         });
         let admission = Admission {
             doors: Arc::clone(&doors),
-            devices,
+            devices: Arc::clone(&devices),
             hub: Arc::clone(&hub),
         };
         Arc::new(Self {
             core,
             doors,
             hub,
+            devices,
             handshake: Arc::new(Handshake::new(context, admission)),
         })
     }
@@ -84,6 +87,14 @@ impl Server {
                 known = now;
                 self.hub.expel_secret_holders();
             }
+        }
+    }
+
+    /// What the owner may do with the devices over the control socket.
+    pub fn device_admin(&self) -> DeviceAdminService {
+        DeviceAdminService {
+            devices: Arc::clone(&self.devices),
+            hub: Arc::clone(&self.hub),
         }
     }
 

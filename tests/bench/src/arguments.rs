@@ -14,6 +14,9 @@ pub(crate) struct Arguments {
     /// The Claude Code CLI [default: `claude` on the PATH; without one that part is skipped]
     #[arg(long, value_name = "PATH", env = "OPENCLAW_TEST_CLAUDE")]
     claude: Option<PathBuf>,
+    /// The folder that OpenClaw was installed in by npm; without one it is not compared with
+    #[arg(long, value_name = "PATH", env = "OPENCLAW_TEST_OPENCLAW")]
+    openclaw: Option<PathBuf>,
     /// Measure only these parts, in the order of the list
     #[arg(long, value_name = "PART", value_delimiter = ',')]
     only: Vec<Part>,
@@ -31,6 +34,15 @@ impl Arguments {
         } else {
             self.only.clone()
         }
+    }
+
+    /// The folder of OpenClaw's own programs, if there is one.
+    pub(crate) fn openclaw(&self) -> Option<PathBuf> {
+        let named = self
+            .openclaw
+            .as_ref()
+            .and_then(|path| std::path::absolute(path).ok());
+        named.filter(|path| path.join("node_modules/openclaw/openclaw.mjs").is_file())
     }
 
     /// The Claude Code CLI, if there is one.

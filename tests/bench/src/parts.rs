@@ -11,6 +11,7 @@ use crate::table::Table;
 mod activation;
 mod claude;
 mod clients;
+mod command;
 mod crowd;
 mod disk;
 mod front;
@@ -28,6 +29,8 @@ pub(crate) enum Part {
     Start,
     /// Messages through the running suite: round trips, memory, processor time, request size
     Messages,
+    /// Whole openclawctl processes, beside OpenClaw's own command line
+    Command,
     /// Messages of several clients at once
     Clients,
     /// The OpenAI-compatible API on the gateway's port
@@ -51,9 +54,10 @@ pub(crate) enum Part {
 }
 
 impl Part {
-    pub(crate) const ALL: [Self; 12] = [
+    pub(crate) const ALL: [Self; 13] = [
         Self::Start,
         Self::Messages,
+        Self::Command,
         Self::Clients,
         Self::Http,
         Self::Front,
@@ -76,6 +80,7 @@ impl Part {
         match self {
             Self::Start => start::measure(stage, table).await,
             Self::Messages => messages::measure(stage, table).await,
+            Self::Command => command::measure(stage, arguments, table).await,
             Self::Clients => clients::measure(stage, table).await,
             Self::Http => http::measure(stage, table).await,
             Self::Front => front::measure(stage, table).await,

@@ -61,7 +61,8 @@ impl Terminal {
         let what = format!("the screen of {}", self.what);
         within(&what, async {
             loop {
-                let lines: Vec<String> = self.screen.screen().rows(0, COLUMNS).collect();
+                let (_, columns) = self.screen.screen().size();
+                let lines: Vec<String> = self.screen.screen().rows(0, columns).collect();
                 if is_right(&lines) {
                     return lines;
                 }
@@ -78,6 +79,26 @@ impl Terminal {
     pub fn interrupt(&self) {
         let pid = self.child.id().expect("it runs");
         kill(Pid::from_raw(pid.cast_signed()), Signal::SIGINT).expect("interrupt");
+    }
+
+    /// Makes the terminal so wide; the program is told as the kernel tells it.
+    pub fn resize(&mut self, columns: u16) {
+        let size = rustix::termios::Winsize {
+            ws_row: ROWS,
+            ws_col: columns,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        };
+        rustix::termios::tcsetwinsize(&self.keyboard, size).expect("another size");
+        // The terminal controls nobody's session, so the kernel sends no signal.
+        let pid = self.child.id().expect("it runs");
+        kill(Pid::from_raw(pid.cast_signed()), Signal::SIGWINCH).expect("tell the program");
+        self.screen.screen_mut().set_size(ROWS, columns);
+    }
+
+    /// Pastes `text` as a terminal does that was asked to mark what is pasted.
+    pub fn paste(&mut self, text: &str) {
+        self.type_keys(&format!("\u{1b}[200~{text}\u{1b}[201~"));
     }
 
     /// Types `keys` as they are.

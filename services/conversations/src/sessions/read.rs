@@ -145,7 +145,7 @@ impl Sessions {
     pub(super) async fn find(&self, key: &SessionKey) -> Result<Located, Refusal> {
         let shown = self.storage.show(key.clone()).await;
         let Some(shown) = shown.map_err(Refusal::Unreadable)? else {
-            return Err(Refusal::UnknownSession(key.to_string()));
+            return Err(Refusal::unknown(key));
         };
         let Shown {
             session,

@@ -91,7 +91,7 @@ impl Completer for Completion {
             .rsplit(char::is_whitespace)
             .next()
             .unwrap_or_default();
-        if OF_FILES.iter().any(|lead| word.starts_with(lead)) {
+        if word.starts_with('@') || OF_FILES.iter().any(|lead| word.starts_with(lead)) {
             return self.files.complete(line, position, context);
         }
         Ok((position, Vec::new()))
@@ -154,6 +154,8 @@ mod tests {
         std::fs::write(folder.path().join("report.txt"), "").unwrap();
         let begun = format!("look at {}/rep", folder.path().display());
         let expected = format!("{}/report.txt", folder.path().display());
-        assert_eq!(completed(&begun), [expected]);
+        assert_eq!(completed(&begun), std::slice::from_ref(&expected));
+        let marked = format!("look at @{}/rep", folder.path().display());
+        assert_eq!(completed(&marked), [expected]);
     }
 }

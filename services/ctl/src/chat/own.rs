@@ -6,10 +6,12 @@ use openclaw_terminal::live::{self, Live};
 /// Shown before the commands of the assistant.
 const HELP: &str = "Here: `/session KEY` changes the session (without KEY it is shown), `/quit` \
      leaves (Ctrl-D, too). Alt-Enter, or a `\\` at the end of a line, goes on in another line; Ctrl-C \
-     ends what the assistant is doing; Tab completes commands, sessions and files.";
+     ends what the assistant is doing; Tab completes commands, sessions and files. `@PATH` attaches a \
+     file, as does one that is dragged to the beginning of a message, and a picture anywhere; \
+     `/paste WORDS` attaches the picture in the clipboard.";
 
 /// The commands, for completion.
-pub(super) const COMMANDS: [&str; 3] = ["session", "quit", "exit"];
+pub(super) const COMMANDS: [&str; 4] = ["session", "paste", "quit", "exit"];
 
 /// A command of this program.
 #[derive(Debug, PartialEq, Eq)]
@@ -20,6 +22,8 @@ pub(super) enum Own {
     Help,
     /// Shows the session, or changes to another one.
     Session(Option<String>),
+    /// Sends the clipboard's picture, with words.
+    Paste(String),
 }
 
 impl Own {
@@ -30,6 +34,7 @@ impl Own {
         match name {
             "/quit" | "/exit" if rest.is_empty() => Some(Self::Leave),
             "/help" if rest.is_empty() => Some(Self::Help),
+            "/paste" => Some(Self::Paste(rest.to_owned())),
             "/session" => Some(Self::Session(
                 Some(rest.to_owned()).filter(|rest| !rest.is_empty()),
             )),

@@ -34,6 +34,13 @@ pub(crate) enum Command {
     Schema(Schema),
 }
 
+impl Config {
+    /// Whether it only prints what there is.
+    pub(crate) fn only_shows(&self) -> bool {
+        matches!(self.command, Command::Get(_) | Command::Schema(_))
+    }
+}
+
 /// Arguments of `config get`.
 #[derive(Debug, Args)]
 pub(crate) struct Get {

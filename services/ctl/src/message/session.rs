@@ -13,6 +13,17 @@ pub(crate) struct Named {
     pub(crate) key: String,
     /// The name, when there is no session that it means.
     pub(crate) new: Option<String>,
+    /// What may have been meant instead of that.
+    pub(crate) near: Option<String>,
+}
+
+impl Named {
+    /// Says what may have been meant instead of a session that is still to begin.
+    pub(crate) fn tell_near(&self) {
+        if let (Some(_), Some(near)) = (&self.new, &self.near) {
+            output::stderr_line(&format!("hint: {}", output::line(near)));
+        }
+    }
 }
 
 /// The session that `text` names: by its key in any form, its id or the
@@ -22,13 +33,14 @@ pub(crate) async fn find(gateway: &Gateway, text: &str, agent: &str) -> Result<N
     match Patience::of(PATIENCE).call(get).await {
         Ok((session, _)) => Ok(Named {
             key: session.key,
-            new: None,
+            ..Named::default()
         }),
         Err(error) if error.is_refused(RefusalCode::NotFound) => Ok(Named {
             key: text.to_owned(),
             // The main session is always there, whether or not anything was
             // said in it.
             new: Some(text.trim().to_owned()).filter(|name| !["", "main"].contains(&name.as_str())),
+            near: sessions::remedy(&error).map(str::to_owned),
         }),
         Err(error) => Err(sessions::failure(gateway, &error)),
     }

@@ -5,7 +5,7 @@ use openclaw_proto::sessions::{Item, Part, Reading, Said, Session};
 use openclaw_terminal::{Failure, output, words};
 use serde_json::{Value, json};
 
-use super::{failure, list, named};
+use super::{failure, list, named, remedy};
 use crate::cli::sessions::Show;
 use crate::connection::Gateway;
 
@@ -17,9 +17,7 @@ const ARGUMENT_WIDTH: usize = 200;
 pub(super) async fn execute(gateway: &Gateway, arguments: &Show) -> Result<(), Failure> {
     let shown = session(gateway, arguments).await?;
     if !arguments.transcript {
-        let Some((session, entry)) = shown else {
-            return Err(not_there(&arguments.session));
-        };
+        let (session, entry) = shown.map_err(|meant| not_there(&arguments.session, meant))?;
         if arguments.json {
             return output::document(&json!({ "session": session, "entry": entry }));
         }
@@ -28,22 +26,27 @@ pub(super) async fn execute(gateway: &Gateway, arguments: &Show) -> Result<(), F
     }
     let reading = transcript(gateway, arguments).await?;
     if arguments.json {
-        let session = shown.map(|(session, _)| session);
+        let session = shown.ok().map(|(session, _)| session);
         return output::document(&json!({ "session": session, "transcript": reading }));
     }
     output::stdout(&rendered(&reading))
 }
 
-/// The session with its index entry; None when the index has none of that name,
-/// and there may still be a transcript.
-async fn session(gateway: &Gateway, arguments: &Show) -> Result<Option<(Session, Value)>, Failure> {
+/// The session with its index entry; or, when the index has none of that name and there
+/// may still be a transcript, what may have been meant.
+async fn session(
+    gateway: &Gateway,
+    arguments: &Show,
+) -> Result<Result<(Session, Value), Option<String>>, Failure> {
     let named = named(&arguments.session, arguments.agent.as_deref());
     match gateway.sessions.get(named).await {
         Ok((session, entry)) => {
             let entry = serde_json::from_str(&entry).unwrap_or(Value::Null);
-            Ok(Some((session, entry)))
+            Ok(Ok((session, entry)))
         }
-        Err(error) if error.is_refused(RefusalCode::NotFound) => Ok(None),
+        Err(error) if error.is_refused(RefusalCode::NotFound) => {
+            Ok(Err(remedy(&error).map(str::to_owned)))
+        }
         Err(error) => Err(failure(gateway, &error)),
     }
 }
@@ -82,9 +85,9 @@ async fn transcript(gateway: &Gateway, arguments: &Show) -> Result<Reading, Fail
     Ok(reading)
 }
 
-fn not_there(session: &str) -> Failure {
-    Failure::new(format!("there is no session {session:?}"))
-        .hint("list them with: openclawctl sessions --all")
+fn not_there(session: &str, meant: Option<String>) -> Failure {
+    let list = || "list them with: openclawctl sessions --all".to_owned();
+    Failure::new(format!("there is no session {session:?}")).hint(meant.unwrap_or_else(list))
 }
 
 fn facts(session: &Session, now_ms: i64) -> String {

@@ -273,6 +273,15 @@ impl Gateway for Scripted {
         Err(Status::not_found("that command was not allowed for good"))
     }
 
+    async fn put_attachment(
+        &self,
+        request: Request<wire::PutAttachmentRequest>,
+    ) -> Result<Response<wire::PutAttachmentResponse>, Status> {
+        let path = format!("media/inbound/{}", request.into_inner().name);
+        let words = format!("[media attached: {path}]");
+        Ok(Response::new(wire::PutAttachmentResponse { path, words }))
+    }
+
     async fn access_token(
         &self,
         _request: Request<wire::AccessTokenRequest>,

@@ -327,13 +327,23 @@ fn copied(
         }
         Err(error) => return Err(io_fault("open", &from)(error)),
     };
+    put_inbound(workspace, &name, &mut source)
+}
+
+/// Writes what `source` has where an agent finds what came with messages; where that
+/// is beneath the workspace.
+pub(crate) fn put_inbound(
+    workspace: &ConfiguredFolder,
+    name: &str,
+    source: &mut impl io::Read,
+) -> Result<String, FileFault> {
     let place = workspace.join(INBOUND);
     let folder = workspace.open_or_create()?.create_folder(INBOUND)?;
-    let name = file_name(&name);
+    let name = file_name(name);
     let made = folder.create_file(&name, PRIVATE_FILE)?;
     let taken = || io_fault("make a file in", &place)(io::ErrorKind::AlreadyExists.into());
     let mut target = made.ok_or_else(taken)?;
-    let copied = io::copy(&mut source, &mut target).and_then(|_| target.sync_all());
+    let copied = io::copy(source, &mut target).and_then(|_| target.sync_all());
     copied.map_err(io_fault("write a file in", &place))?;
     Ok(format!("{INBOUND}/{name}"))
 }

@@ -2,6 +2,7 @@
 
 use openclaw_conversations::Refusal;
 use openclaw_daemon::failure;
+use openclaw_sessions::store::MissingSession;
 use tonic::Status;
 
 /// Why a call that sends a stream fails: the stream broke off, or it is refused.
@@ -39,6 +40,10 @@ pub(super) fn refused(refusal: Refusal) -> Status {
         Refusal::Crowded(_) | Refusal::ImportTooLarge(_) => Status::resource_exhausted(message),
         Refusal::Missed(_) => Status::out_of_range(message),
         Refusal::LeftOpen(_) => Status::unavailable(message),
+        Refusal::UnknownSession(MissingSession(_, Some(near))) => {
+            let remedy = format!("did you mean {near:?}?");
+            openclaw_proto::call::refused(tonic::Code::NotFound, message, &remedy)
+        }
         Refusal::UnknownRun(_) | Refusal::UnknownSession(_) => Status::not_found(message),
         Refusal::Unrecorded(_) => Status::internal(message),
         Refusal::NotDurable(fault) | Refusal::NotSaved(fault) | Refusal::Unreadable(fault) => {

@@ -8,7 +8,21 @@ use crate::key::SessionKey;
 /// often somebody's label.
 const ID_PREFIX: usize = 6;
 
+/// A session that is not there, as it was asked for, and one whose name is nearly that.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MissingSession(pub String, pub Option<String>);
+
 impl Store {
+    /// What people call the sessions: keys, what of them is behind the agent, labels.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let lead = format!("agent:{}:", self.agent());
+        self.sessions().flat_map(move |(key, entry)| {
+            [Some(key), key.strip_prefix(lead.as_str()), entry.label()]
+                .into_iter()
+                .flatten()
+        })
+    }
+
     /// The keys of the sessions that `text` may mean: the key as the index has
     /// it or in any form, else the session's id, else its label, else the
     /// beginning of an id. More than one: it is ambiguous.

@@ -5,14 +5,13 @@ use openclaw_protocol::Failure;
 use openclaw_protocol::client::Role;
 use openclaw_protocol::params::Filled;
 use openclaw_protocol::scope::{Scope, covers};
-use openclaw_sessions::now_ms;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use openclaw_devices::{Paired, Pending};
 
 use super::{Answer, Call};
-use crate::audience::Audience;
+use crate::device_admin;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -49,12 +48,7 @@ pub(super) async fn approve(mut call: Call) -> Result<Answer, Failure> {
         .await
         .map_err(unrecorded)?;
     let device = device.ok_or_else(unknown)?;
-    announce(&call, &pending, "approved");
-    tracing::info!(
-        device = pending.device_id,
-        role = pending.role,
-        "a device was paired"
-    );
+    device_admin::announce(&call.context.hub, &pending, true);
     Ok(json!({
         "requestId": request_id,
         "device": device.to_json(),
@@ -74,7 +68,7 @@ pub(super) async fn reject(mut call: Call) -> Result<Answer, Failure> {
     {
         return Err(unknown());
     }
-    announce(&call, &pending, "rejected");
+    device_admin::announce(&call.context.hub, &pending, false);
     Ok(json!({ "requestId": pending.request_id, "deviceId": pending.device_id }).into())
 }
 
@@ -95,21 +89,6 @@ fn unknown() -> Failure {
         "unknown requestId: it was decided, has expired, or the device asks for something else \
          by now, which is a new request; device.pair.list shows what waits",
     )
-}
-
-fn announce(call: &Call, pending: &Pending, decision: &str) {
-    let payload = || {
-        json!({
-            "requestId": pending.request_id,
-            "deviceId": pending.device_id,
-            "decision": decision,
-            "ts": now_ms(),
-        })
-    };
-    let audience = Audience::Holders(Scope::Pairing);
-    call.context
-        .hub
-        .tell(audience, "device.pair.resolved", payload);
 }
 
 #[derive(Deserialize)]

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use integration_tests::{Setup, Suite, Terminal, processes};
+use integration_tests::{Setup, Suite, Terminal, processes, transcript};
 use nix::sys::signal::Signal;
 use scripted_model::{Scenario, Server};
 
@@ -163,4 +163,198 @@ async fn chat_of_a_message_alone_is_laid_out_or_raw() {
     model.push(Scenario::text(REPLY));
     let said = suite.say("plan").await;
     assert_eq!(said.trim_end(), REPLY.trim_end());
+}
+
+/// The last thing that was said to the assistant.
+fn said(suite: &Suite) -> String {
+    let messages = suite.messages();
+    let mut users = messages.iter().filter(|it| it["role"] == "user");
+    transcript::text(users.next_back().unwrap())
+}
+
+/// What is at the path that a message says something is attached at.
+fn attached(suite: &Suite, message: &str) -> Vec<u8> {
+    let (_, rest) = message.rsplit_once("[media attached: ").unwrap();
+    let (path, _) = rest.split_once(" (").unwrap();
+    assert!(path.starts_with("media/inbound/"), "{path}");
+    std::fs::read(suite.workspace().join(path)).unwrap()
+}
+
+#[tokio::test]
+async fn chat_attaches_files_that_are_named_or_dragged_and_the_clipboards_picture() {
+    const PNG: &[u8] = b"\x89PNG\r\n\x1a\nclipboard";
+    let model = Server::start().await.unwrap();
+    // One that is not hidden.
+    let desktop = tempfile::Builder::new().prefix("desktop").tempdir();
+    let desktop = desktop.unwrap();
+    let place = |name: &str| desktop.path().join(name);
+    std::fs::write(place("clip"), PNG).unwrap();
+    let program = format!("#!/bin/sh\nexec cat '{}'\n", place("clip").display());
+    std::fs::write(place("wl-paste"), program).unwrap();
+    let all = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(place("wl-paste"), all).unwrap();
+    std::fs::write(place("my notes.txt"), "beans").unwrap();
+    std::fs::write(place("bed.png"), "a bed").unwrap();
+    let path = std::env::var("PATH").unwrap();
+    let path = format!("{}:{path}", desktop.path().display());
+    let setup = Setup::anthropic(&model).variable("PATH", path);
+    let suite = setup.start().await;
+    let mut terminal = chat(&suite).await;
+
+    // Tab completes it, with what a blank in it needs.
+    terminal.type_keys(&format!("read @{}/my\t now", desktop.path().display()));
+    terminal.type_keys("\r");
+    let is_told = |lines: &[String]| has(lines, "attached my notes.txt (5 bytes)") && waits(lines);
+    terminal.screen(is_told).await;
+    let message = said(&suite);
+    assert!(message.starts_with("read @"), "{message}");
+    assert!(message.ends_with("(text/plain)]"), "{message}");
+    assert_eq!(attached(&suite, &message), b"beans");
+
+    terminal.paste(&format!("'{}'", place("bed.png").display()));
+    terminal.type_keys(" what grows here?\r");
+    let is_told = |lines: &[String]| has(lines, "attached bed.png") && waits(lines);
+    terminal.screen(is_told).await;
+    assert_eq!(attached(&suite, &said(&suite)), b"a bed");
+
+    terminal.type_keys("/paste and here?\r");
+    let is_told = |lines: &[String]| has(lines, "attached clipboard.png") && waits(lines);
+    terminal.screen(is_told).await;
+    let message = said(&suite);
+    assert!(message.starts_with("and here?"), "{message}");
+    assert_eq!(attached(&suite, &message), PNG);
+
+    // Text that somebody else wrote may be pasted.
+    std::fs::write(place(".key"), "secret").unwrap();
+    terminal.type_keys(&format!("sum up @{}\r", place(".key").display()));
+    let is_told = |lines: &[String]| has(lines, "because it is hidden") && waits(lines);
+    terminal.screen(is_told).await;
+    let message = said(&suite);
+    assert!(message.starts_with("sum up @"), "{message}");
+    assert!(!message.contains("media attached"), "{message}");
+
+    // What cannot be attached is said, and nothing is sent.
+    std::fs::write(place("empty"), "").unwrap();
+    let before = suite.messages().len();
+    terminal.type_keys(&format!("look @{}\r", place("empty").display()));
+    terminal
+        .screen(|lines| has(lines, "it is empty") && waits(lines))
+        .await;
+    assert_eq!(suite.messages().len(), before);
+    terminal.type_keys(END);
+    assert_eq!(terminal.end().await.0, Some(0));
+}
+
+#[tokio::test]
+async fn chat_takes_pasted_lines_as_one_message() {
+    let (suite, _model) = scene().await;
+    let mut terminal = chat(&suite).await;
+    terminal.paste("first line\rsecond line\n\tthird \"line\"");
+    terminal.screen(|lines| has(lines, "third \"line\"")).await;
+    let runs = suite.gateway().list_turns(0).await.unwrap();
+    assert_eq!(runs, [], "it was sent before Enter");
+    terminal.type_keys("\r");
+    terminal
+        .screen(|lines| has(lines, "tokens in") && waits(lines))
+        .await;
+    let message = said(&suite);
+    let lines: Vec<&str> = message.lines().map(str::trim).collect();
+    assert_eq!(lines, ["first line", "second line", "third \"line\""]);
+    assert_eq!(suite.messages().len(), 2);
+    terminal.type_keys(END);
+    assert_eq!(terminal.end().await.0, Some(0));
+}
+
+#[tokio::test]
+async fn chat_follows_the_size_of_its_terminal() {
+    const LONG: &str = "one two three four five six seven eight nine ten eleven twelve";
+    let (suite, model) = scene().await;
+    let mut terminal = chat(&suite).await;
+    for columns in [30, 100, 12] {
+        terminal.type_keys("half of a line");
+        terminal
+            .screen(|lines| has(lines, "half of") && !waits(lines))
+            .await;
+        terminal.resize(columns);
+        model.push(Scenario::text(LONG));
+        terminal.type_keys(" and the rest\r");
+        let lines = terminal
+            .screen(|lines| has(lines, "twelve") && waits(lines))
+            .await;
+        let widest = lines.iter().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(usize::from(columns)), "{lines:#?}");
+        // No word is broken where one fits the line.
+        for word in LONG.split(' ') {
+            assert!(has(&lines, word), "{columns}: {word}: {lines:#?}");
+        }
+        assert!(said(&suite).contains("half of a line and the rest"));
+        terminal.type_keys("\u{c}");
+    }
+    terminal.type_keys(END);
+    assert_eq!(terminal.end().await.0, Some(0));
+}
+
+#[tokio::test]
+async fn message_attaches_files() {
+    let (suite, _model) = scene().await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("bed.png");
+    std::fs::write(&file, "a bed").unwrap();
+    let file = file.to_str().unwrap();
+    let both = ["message", "--image", file, "--file", file, "what is it?"];
+    suite
+        .ctl(&both)
+        .await
+        .ended(0)
+        .complains(&["attached bed.png (5 bytes)"]);
+    let message = said(&suite);
+    assert!(message.starts_with("what is it?"), "{message}");
+    assert_eq!(message.matches("(image/png)]").count(), 2, "{message}");
+    assert_eq!(attached(&suite, &message), b"a bed");
+    suite.ctl(&["message", "--file", file]).await.ended(0);
+    assert!(said(&suite).starts_with("[media attached: "));
+
+    let none = folder.path().join("none");
+    let none = ["message", "--file", none.to_str().unwrap(), "hi"];
+    suite.ctl(&none).await.ended(1).complains(&["no such file"]);
+    // What fits into one message is taken, whatever it is called.
+    const MOST: usize = openclaw_proto::gateway::ATTACHMENT_LIMIT;
+    let odd = folder.path().join("a\u{202e}gnp\n\u{1b}[31m.txt");
+    std::fs::write(&odd, vec![b'x'; MOST]).unwrap();
+    let odd = odd.to_str().unwrap();
+    let odd = ["message", "--file", odd, "hi"];
+    let told = suite.ctl(&odd).await.ended(0).stderr.clone();
+    assert!(!told.contains(['\u{202e}', '\u{1b}']), "{told:?}");
+    let message = said(&suite);
+    assert!(!message.contains(['\u{202e}', '\u{1b}']), "{message:?}");
+    assert_eq!(message.lines().count(), 3, "{message:?}");
+    assert_eq!(attached(&suite, &message).len(), MOST);
+    std::fs::write(odd[2], vec![b'x'; MOST + 1]).unwrap();
+    let refused = suite.ctl(&odd).await.ended(1);
+    refused.complains(&["larger than the 12 MiB"]);
+    // An agent's link leads nowhere, in neither direction.
+    let own = suite.workspace().join("notes.txt");
+    std::os::unix::fs::symlink(file, &own).unwrap();
+    let own = ["message", "--file", own.to_str().unwrap(), "hi"];
+    let refused = suite.ctl(&own).await.ended(1);
+    refused.complains(&["symbolic link"]);
+    let inbound = suite.workspace().join("media/inbound");
+    std::fs::remove_dir_all(&inbound).unwrap();
+    std::os::unix::fs::symlink(folder.path(), &inbound).unwrap();
+    let refused = suite.ctl(&["message", "--file", file, "hi"]).await;
+    refused.ended(1).complains(&["media"]);
+    assert_eq!(folder.path().read_dir().unwrap().count(), 2);
+}
+
+#[tokio::test]
+async fn message_for_a_session_that_is_nearly_there_says_which() {
+    let (suite, _model) = scene().await;
+    let create = ["sessions", "create", "garden"];
+    suite.ctl(&create).await.ended(0);
+    let misspelt = ["message", "--session", "gadren", "hi"];
+    let hint = "did you mean \"garden\"?";
+    suite.ctl(&misspelt).await.ended(0).complains(&[hint]);
+    let show = ["sessions", "show", "agent:main:gardne"];
+    let hint = "did you mean \"agent:main:garden\"?";
+    suite.ctl(&show).await.ended(1).complains(&[hint]);
 }

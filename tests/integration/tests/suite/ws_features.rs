@@ -454,6 +454,66 @@ async fn a_device_is_paired_here_and_comes_back_with_its_token() {
 }
 
 #[tokio::test]
+async fn devices_are_decided_about_at_the_command_line() {
+    let (suite, _model) = scene().await;
+    suite
+        .ctl(&["devices"])
+        .await
+        .ended(0)
+        .says(&["no device is paired"]);
+    let (address, token) = (suite.address("http").await, suite.token().await);
+    let (read, admin) = (json!(["operator.read"]), json!(["operator.admin"]));
+    let (_first, answer) = with_device(&address, json!({"token": token}), 7, read.clone()).await;
+    let device = json!({"deviceToken": answer["payload"]["auth"]["deviceToken"]});
+    let (_second, answer) = with_device(&address, device.clone(), 7, admin.clone()).await;
+    assert_eq!(answer["error"]["code"], "NOT_PAIRED", "{answer}");
+    let listed = suite.ctl(&["devices", "list", "--json"]).await.document();
+    assert_eq!(listed["pending"][0]["scopes"], admin, "{listed}");
+    let shown = suite.ctl(&["devices"]).await.ended(0);
+    shown.says(&["openclaw-ios", "ios 127.0.0.1", "operator.admin", "waits"]);
+
+    let mut owner = Socket::enter(&suite).await;
+    let unknown = ["devices", "approve", "0000"];
+    suite
+        .ctl(&unknown)
+        .await
+        .ended(1)
+        .complains(&["no request"]);
+    // What nobody named, and nobody can be asked about, is not let in.
+    let id = listed["pending"][0]["requestId"].as_str().unwrap();
+    let unasked = suite.ctl(&["devices", "approve"]).await.ended(2);
+    unasked.complains(&["openclaw-ios", "operator.admin", id]);
+    let approved = suite.ctl(&["devices", "approve", &id[..8]]).await.ended(0);
+    approved.says(&["openclaw-ios is paired as operator"]);
+    let told = |it: &Value| it["event"] == "device.pair.resolved";
+    let told = owner.event(told).await;
+    assert_eq!(told["payload"]["decision"], "approved", "{told}");
+    let (mut third, answer) = with_device(&address, device.clone(), 7, admin.clone()).await;
+    assert_eq!(answer["ok"], true, "{answer}");
+
+    let listed = suite.ctl(&["devices", "list", "--json"]).await.document();
+    let id = listed["paired"][0]["deviceId"].as_str().unwrap();
+    let other = ["devices", "revoke", &id[..8], "--role", "node"];
+    suite
+        .ctl(&other)
+        .await
+        .ended(1)
+        .complains(&["paired as \"node\""]);
+    suite.ctl(&["devices", "revoke", &id[..8]]).await.ended(0);
+    // It ends with the connection.
+    while third.next().await.is_ok() {}
+    let (_fourth, answer) = with_device(&address, device, 7, read).await;
+    assert_eq!(answer["ok"], false, "{answer}");
+    suite.ctl(&["devices"]).await.ended(0).says(&["revoked"]);
+    suite
+        .ctl(&["devices", "remove", "openclaw-ios"])
+        .await
+        .ended(0);
+    let listed = suite.ctl(&["devices", "list", "--json"]).await.document();
+    assert_eq!(listed, json!({"pending": [], "paired": []}));
+}
+
+#[tokio::test]
 async fn jobs_run_when_they_are_due() {
     let (suite, _model) = scene().await;
     let mut socket = Socket::enter(&suite).await;

@@ -31,7 +31,7 @@ impl StateFiles {
         let depth = match spawned_by {
             None => None,
             Some(parent) => match self.session_files.store(parent.agent())?.get(parent) {
-                None => return refused(Refusal::UnknownSession(parent.to_string())),
+                None => return refused(Refusal::unknown(parent)),
                 Some(entry) => Some(entry.get::<u32>("spawnDepth").unwrap_or_default() + 1),
             },
         };
@@ -117,7 +117,7 @@ impl StateFiles {
         }
         let store = self.session_files.store(key.agent())?;
         let Some(entry) = store.get(key).cloned() else {
-            return refused(Refusal::UnknownSession(key.to_string()));
+            return refused(Refusal::unknown(key));
         };
         let transcript = store.transcript_path(&entry);
         self.session_files.close(&transcript)?;
@@ -150,7 +150,7 @@ impl StateFiles {
     ) -> Worked<Session> {
         let store = self.session_files.store(key.agent())?;
         let Some(before) = store.get(key).cloned() else {
-            return refused(Refusal::UnknownSession(key.to_string()));
+            return refused(Refusal::unknown(key));
         };
         let has_transcript = store.transcript_path(&before).exists();
         let written = if has_transcript && !markers.is_empty() {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use openclaw_proto::sessions::{Archived, Query, Row, Session, State};
-use openclaw_sessions::store::{ListedEntry, SessionEntry, Store};
+use openclaw_sessions::store::{ListedEntry, MissingSession, SessionEntry, Store};
 use openclaw_sessions::transcript::Count;
 use openclaw_sessions::{AgentId, SessionKey, now_ms};
 use serde_json::{Map, Value};
@@ -157,13 +157,19 @@ impl StateFiles {
                 .collect();
         }
         Ok(match found.len() {
-            0 => Err(Refusal::UnknownSession(text.to_owned())),
+            0 => Err(self.unknown(text, first)),
             1 => Ok(found.remove(0)),
             _ => Err(Refusal::Ambiguous {
                 text: text.to_owned(),
                 keys: found.iter().map(SessionKey::to_string).collect(),
             }),
         })
+    }
+
+    fn unknown(&self, text: &str, agent: &AgentId) -> Refusal {
+        let store = self.session_files.known_store(agent);
+        let near = store.and_then(|it| openclaw_config::nearest::nearest(text.trim(), it.names()));
+        Refusal::UnknownSession(MissingSession(text.to_owned(), near.map(str::to_owned)))
     }
 
     fn found(&self, text: &str, agent: &AgentId) -> Vec<SessionKey> {
@@ -190,7 +196,7 @@ impl StateFiles {
         let shown = self.show(key)?;
         Ok(shown
             .map(|shown| shown.session)
-            .ok_or_else(|| Refusal::UnknownSession(key.to_string())))
+            .ok_or_else(|| Refusal::unknown(key)))
     }
 }
 

@@ -190,6 +190,16 @@ impl Gateway for Hostile {
         Err(Status::not_found(HOSTILE))
     }
 
+    async fn put_attachment(
+        &self,
+        _: Request<wire::PutAttachmentRequest>,
+    ) -> Answer<wire::PutAttachmentResponse> {
+        answer(wire::PutAttachmentResponse {
+            path: hostile(),
+            words: hostile(),
+        })
+    }
+
     async fn access_token(
         &self,
         _: Request<wire::AccessTokenRequest>,
