@@ -28,6 +28,8 @@ impl Sought {
     pub const WEIGHT: Self = Self(64);
     /// How tall or long something is.
     pub const SIZE: Self = Self(128);
+    /// How old somebody or something is, as a number of years or since when.
+    pub const AGE: Self = Self(256);
 
     /// Whether nothing is wanted in particular.
     pub const fn is_empty(self) -> bool {
@@ -57,7 +59,7 @@ const FIRST: [(Sought, &str); 3] = [
     ),
 ];
 /// The same, anywhere.
-const ANYWHERE: [(Sought, &str); 5] = [
+const ANYWHERE: [(Sought, &str); 6] = [
     (
         Sought::NAME,
         "name of|names of|'s name|what is the name|called|named|heißt|heisst|heißen|wie nennt|name von|name der|\
@@ -81,7 +83,15 @@ const ANYWHERE: [(Sought, &str); 5] = [
         Sought::SIZE,
         "how tall|what height|how wide|wie breit|wie tief|körpergröße|mesure|quelle taille|cuánto mide|身長|何センチ|何メートル",
     ),
+    (
+        Sought::AGE,
+        "how old|what age|wie alt|welches alter|quel âge|qué edad|cuántos años tiene|cuántos años tengo|何歳|おいくつ",
+    ),
 ];
+/// Of them those that are told by words of their own only, so that a note that tells
+/// them need not have the question's word: "a green Volvo" is its colour.
+const TOLD_BY_WORDS: Sought =
+    Sought(Sought::COLOUR.0 | Sought::TRADE.0 | Sought::WEIGHT.0 | Sought::SIZE.0 | Sought::AGE.0);
 /// Words before which a question begins.
 const EARLY: usize = 4;
 
@@ -98,8 +108,29 @@ pub fn sought(text: &str) -> Sought {
     all.fold(Sought::default(), |sum, (one, _)| Sought(sum.0 | one.0))
 }
 
+/// The words of the question `text`, in lower case, that say what it wants to be told,
+/// where a note that tells it need not have them.
+pub fn sought_words(text: &str) -> Vec<String> {
+    let lower = text.to_lowercase();
+    let kinds = ANYWHERE.iter().filter(|(kind, _)| TOLD_BY_WORDS.has(*kind));
+    let phrases = kinds.flat_map(|(_, phrases)| phrases.split('|'));
+    let put = phrases.filter(|phrase| has(&lower, phrase));
+    let words = put.flat_map(str::split_whitespace);
+    words.map(str::to_owned).collect()
+}
+
 fn is_placed(text: &str, language: Language) -> bool {
     has(text, PLACES) || (language != Language::English && has(text, OTHER_PLACES))
+}
+
+/// Whether it tells an age, or the year of a birth.
+fn is_aged(lower: &str) -> bool {
+    const YEAR: usize = 4;
+    let numbers = lower.split(|c: char| !c.is_ascii_digit());
+    let has_year = numbers.into_iter().any(|number| number.len() == YEAR);
+    (has_year && has(lower, BIRTHS))
+        || (facts(lower).meets(Traits::NUMBER) && has(lower, AGES))
+        || has_unit(lower, "jährige|jähriger|jähriges|jährig|yo")
 }
 
 /// Whether one of `units` stands right after a number: "64kg".
@@ -147,6 +178,11 @@ const WEIGHTS: &str = "kg|kilo|kilos|kilogram|kilograms|g|gram|grams|gramm|gramm
     キロ|グラム";
 const SIZES: &str = "m|cm|mm|km|metre|metres|meter|meters|meters|centimetres|feet|foot|ft|inch|inches|zentimeter|mètre|mètres|\
     centimètres|metro|metros|centímetros|センチ|メートル";
+/// What says how old somebody is beside a number,
+const AGES: &str =
+    "year|years|old|aged|age|months old|jahr|jahre|jahren|alt|ans|an|âge|año|años|edad|歳|才";
+/// and since when, beside a year.
+const BIRTHS: &str = "born|birth|birthday|geboren|geburtstag|geb|né|née|naissance|anniversaire|nació|nacido|nacida|cumpleaños|生まれ|誕生";
 const TRADES: &str = "works|work|worked|job|arbeitet|beruf|angestellt|travaille|métier|trabaja|profesión|empleada|empleado|勤め|働|仕事";
 /// People without their names.
 const PEOPLE: &str = "i|we|he|she|mother|mom|mum|father|dad|sister|brother|aunt|uncle|grandma|grandpa|granny|wife|husband|neighbour|\
@@ -200,6 +236,7 @@ impl Sought {
             && (!self.has(Self::WEIGHT) || has(&lower, WEIGHTS) || has_unit(&lower, WEIGHTS))
             && (!self.has(Self::SIZE) || has(&lower, SIZES) || has_unit(&lower, SIZES))
             && (!self.has(Self::COLOUR) || has(&lower, COLOURS))
+            && (!self.has(Self::AGE) || is_aged(&lower))
             && (!self.has(Self::TRADE) || has(&lower, TRADES))
             && (!self.has(Self::PERSON)
                 || is_spaceless
@@ -345,6 +382,17 @@ mod tests {
             assert_eq!(sought(text), wanted, "{text}");
         }
         assert!(sought("What is the price of the book that the man who left wrote?").is_empty());
+    }
+
+    #[test]
+    fn sought_ages_are_told_by_years() {
+        let told = |sentence| is_in("How old is Minka?", sentence, &["Minka"]);
+        assert!(told("Minka was born on 3 May 2019") && told("Minka is seven years old"));
+        assert!(told("Minka ist 7 Jahre alt") && told("ミンカは7歳"));
+        assert!(!told("Minka's birthday dinner is on the 28th"));
+        assert!(!told("Minka was vaccinated on 3 May 2019"));
+        assert_eq!(sought_words("What colour is it?"), ["what", "colour"]);
+        assert!(sought_words("What is it called?").is_empty());
     }
 
     #[test]

@@ -2,10 +2,11 @@
 //! languages: how often the line that answers comes first, and that nothing is
 //! said where nothing answers.
 //!
-//! There are five sets, of other people and other topics. In the second, some
+//! There are six sets, of other people and other topics. In the second, some
 //! questions were asked before, and what was answered then says nothing; from the
 //! third on, facts are replaced, denied, and asked for two at a time. The fourth and
-//! the fifth were written before the program was tried on them.
+//! those after it were written before the program was tried on them. The sixth is what
+//! somebody told within three days to be remembered, a line each.
 #![allow(
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -19,7 +20,9 @@ use openclaw_retrieval::{Body, Document, Engine, Hit, Message, Options, Query, S
 /// Notes, what is asked of them, what is asked for nothing, and what was asked
 /// before: a question and its answer a line.
 struct Set {
-    /// How many notes and questions it has; half as many are unanswerable.
+    /// How many files of notes it has,
+    files: usize,
+    /// and questions; half as many are unanswerable.
     size: usize,
     notes: &'static str,
     questions: &'static str,
@@ -30,6 +33,7 @@ struct Set {
 }
 
 const FIRST: Set = Set {
+    files: 60,
     size: 60,
     notes: include_str!("../notes/first/notes.txt"),
     questions: include_str!("../notes/first/questions.txt"),
@@ -38,6 +42,7 @@ const FIRST: Set = Set {
     known_wrong: 0,
 };
 const SECOND: Set = Set {
+    files: 60,
     size: 60,
     notes: include_str!("../notes/second/notes.txt"),
     questions: include_str!("../notes/second/questions.txt"),
@@ -46,6 +51,7 @@ const SECOND: Set = Set {
     known_wrong: 0,
 };
 const THIRD: Set = Set {
+    files: 30,
     size: 30,
     notes: include_str!("../notes/third/notes.txt"),
     questions: include_str!("../notes/third/questions.txt"),
@@ -54,6 +60,7 @@ const THIRD: Set = Set {
     known_wrong: 0,
 };
 const FOURTH: Set = Set {
+    files: 60,
     size: 60,
     notes: include_str!("../notes/fourth/notes.txt"),
     questions: include_str!("../notes/fourth/questions.txt"),
@@ -62,12 +69,22 @@ const FOURTH: Set = Set {
     known_wrong: 0,
 };
 const FIFTH: Set = Set {
+    files: 30,
     size: 30,
     notes: include_str!("../notes/fifth/notes.txt"),
     questions: include_str!("../notes/fifth/questions.txt"),
     unanswerable: include_str!("../notes/fifth/unanswerable.txt"),
     asked: "",
     known_wrong: 2,
+};
+const SIXTH: Set = Set {
+    files: 3,
+    size: 33,
+    notes: include_str!("../notes/sixth/notes.txt"),
+    questions: include_str!("../notes/sixth/questions.txt"),
+    unanswerable: include_str!("../notes/sixth/unanswerable.txt"),
+    asked: "",
+    known_wrong: 0,
 };
 /// 2026-11-22T12:00:00Z.
 const NOW_MS: i64 = 1_795_348_800_000;
@@ -143,7 +160,7 @@ impl Notes {
         let (engine, _) = Engine::open(folder.path(), options).unwrap();
         let notes = set.notes.split("=== ").filter(|note| !note.is_empty());
         let mut documents: Vec<Document> = notes.map(document).collect();
-        assert_eq!(documents.len(), set.size);
+        assert_eq!(documents.len(), set.files);
         documents.push(conversation(set.asked));
         engine.put(&documents).unwrap();
         Self {
@@ -278,4 +295,14 @@ fn answers_of_a_fifth_persons_notes_come_with_their_line_first() {
 #[test]
 fn answers_are_not_made_up_of_a_fifth_persons_notes() {
     ask_for_nothing(&FIFTH);
+}
+
+#[test]
+fn answers_of_what_was_to_be_remembered_come_with_their_line_first() {
+    ask(&SIXTH);
+}
+
+#[test]
+fn answers_are_not_made_up_of_what_was_to_be_remembered() {
+    ask_for_nothing(&SIXTH);
 }

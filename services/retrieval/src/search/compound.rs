@@ -71,6 +71,7 @@ impl<'a> Compounds<'a> {
                     factor: word.factor * SHARE,
                     is_name: false,
                     is_doing: word.is_doing,
+                    is_sought: word.is_sought,
                     is_kind: word.is_kind,
                     fact: word.fact,
                 };

@@ -175,6 +175,7 @@ impl<'a> Words<'a> {
             is_kind: !is_frame
                 && !analysis::is_doing(plain, self.own)
                 && self.written.kinds.contains(plain),
+            is_sought: self.written.sought.contains(plain),
             is_doing: self.written.is_doing(plain, self.own, has_others),
             fact: lexicon::fact(plain, self.own),
         };
@@ -245,6 +246,8 @@ struct Written {
     small: HashSet<String>,
     /// After "which": what kind of thing an answer is.
     kinds: HashSet<String>,
+    /// What is to be told: "colour".
+    sought: HashSet<String>,
 }
 
 /// Before the name of somebody.
@@ -266,7 +269,10 @@ const SMALL: f32 = 0.5;
 impl Written {
     fn new(text: &str, language: Language) -> Self {
         let is_german = language == Language::German;
-        let mut written = Self::default();
+        let mut written = Self {
+            sought: analysis::sought_words(text).into_iter().collect(),
+            ..Self::default()
+        };
         let mut begins = true;
         let mut before: Option<String> = None;
         let mut is_kind = false;

@@ -22,6 +22,8 @@ pub(crate) struct SearchWord {
     pub(crate) is_doing: bool,
     /// Whether it says what kind of thing is asked for.
     pub(crate) is_kind: bool,
+    /// Whether it says what is to be told, which can be told without the word.
+    pub(crate) is_sought: bool,
     /// What kind of fact it names, which can be there without the word.
     pub(crate) fact: Traits,
 }

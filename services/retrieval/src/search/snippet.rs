@@ -49,6 +49,8 @@ pub(crate) struct Wanted {
     pub(super) weights: Vec<f32>,
     /// Those that name somebody or something.
     pub(super) names: u64,
+    /// As they are written, without accents, with their bits.
+    called: Vec<(u64, String)>,
     /// Those of which it is known what else can be said for them.
     pub(super) known_others: u64,
     /// Of each word the kind of fact that it names.
@@ -57,6 +59,8 @@ pub(crate) struct Wanted {
     pub(super) doing: u64,
     /// What kinds of things are asked for: "which brand".
     pub(super) kinds: u64,
+    /// Words that say what is to be told, which can be told without them.
+    pub(super) told_without: u64,
     /// What kind of fact is asked for,
     pub(super) asked: Traits,
     /// and what else an answer has to tell.
@@ -88,8 +92,13 @@ impl Wanted {
                 wanted.bits.entry(*key).or_default().foreign |= 1 << bit;
             }
             wanted.names |= u64::from(word.is_name) << bit;
+            if word.is_name {
+                let name = analysis::unaccented(&word.plain).into();
+                wanted.called.push((1 << bit, name));
+            }
             wanted.doing |= u64::from(word.is_doing) << bit;
             wanted.kinds |= u64::from(word.is_kind) << bit;
+            wanted.told_without |= u64::from(word.is_sought) << bit;
             wanted.known_others |= u64::from(word.has_others()) << bit;
         }
         wanted
@@ -123,9 +132,22 @@ impl Wanted {
         if analysis::is_stop_word(word, language) {
             return None;
         }
-        let found = self.bit(&analysis::stem(word, language));
+        let mut found = self.bit(&analysis::stem(word, language));
+        found.own &= !self.misnamed(word, found.own);
         self.known.borrow_mut().insert(hash, found);
         Some(found)
+    }
+
+    /// Of the names among `own`, those that only have a stem in common with `word`: what
+    /// is a name's stem in one language can be another word's in another ("Maren",
+    /// "marido").
+    fn misnamed(&self, word: &str, own: u64) -> u64 {
+        let called = self.called.iter().filter(|(bit, _)| own & bit != 0);
+        let word = analysis::unaccented(word);
+        let others = called.filter(|(_, name)| {
+            !word.starts_with(name.as_str()) && !name.starts_with(word.as_ref())
+        });
+        others.fold(0, |all, (bit, _)| all | bit)
     }
 
     fn bit(&self, term: &str) -> Matches {
