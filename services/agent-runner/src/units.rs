@@ -180,7 +180,7 @@ impl Units {
     /// Starts a process: this program with the argument that says which. A
     /// service manager's unit is held.
     pub(crate) async fn start(&self, request: Request<'_>) -> Result<Option<UnitRef>, Error> {
-        let program = std::env::current_exe().map_err(Error::Program)?;
+        let program = openclaw_config::programs::own().map_err(Error::Program)?;
         let program = program.display().to_string();
         let environment = passed(&request.settings.environment);
         match self {

@@ -6,6 +6,25 @@ use std::path::{Path, PathBuf};
 
 use crate::environment::Environment;
 
+/// What the kernel puts after the path of a program that was removed or replaced
+/// while it runs (proc_pid_exe(5)).
+const REPLACED: &str = " (deleted)";
+
+/// Where the running program is; where it was replaced meanwhile, the one that took
+/// its place.
+///
+/// # Errors
+/// /proc is not there.
+pub fn own() -> io::Result<PathBuf> {
+    let program = env::current_exe()?;
+    Ok(replacement(&program).unwrap_or(program))
+}
+
+fn replacement(program: &Path) -> Option<PathBuf> {
+    let path = program.to_str()?.strip_suffix(REPLACED)?;
+    (!program.exists() && Path::new(path).is_file()).then(|| path.into())
+}
+
 /// The suite's program `name`: in OPENCLAW_LIBEXEC when that is set, else
 /// beside the running program. The error names the path that was tried.
 pub fn sibling(name: &str, environment: &Environment) -> io::Result<PathBuf> {
@@ -93,6 +112,19 @@ mod tests {
             assert!(absence.contains(said), "{absence}");
         }
         assert_eq!(absence("/bin/sh", &environment), None);
+    }
+
+    #[test]
+    fn replaced_program_is_the_one_in_its_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("runner");
+        let told = folder.path().join("runner (deleted)");
+        assert_eq!(replacement(&told), None, "it was removed");
+        fs::write(&program, "").unwrap();
+        assert_eq!(replacement(&told), Some(program));
+        fs::write(&told, "").unwrap();
+        assert_eq!(replacement(&told), None, "it is called so");
+        assert!(own().unwrap().is_file());
     }
 
     #[test]
