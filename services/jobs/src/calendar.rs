@@ -102,7 +102,9 @@ fn is_hourly(expr: &str) -> bool {
 fn parse(expr: &str) -> Result<Cron, Invalid> {
     Cron::from_str(expr).map_err(|error| Invalid::Field {
         path: "schedule/expr",
-        problem: error.to_string(),
+        problem: format!(
+            "must be minute, hour, day, month and weekday, as in 0 9 * * 1-5: {error}"
+        ),
     })
 }
 

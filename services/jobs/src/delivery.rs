@@ -78,7 +78,7 @@ pub enum Destination {
 
 impl Delivery {
     /// An announcement as the fields of `said` have it.
-    pub(crate) fn announcing(said: &Map<String, Value>) -> Self {
+    pub fn announcing(said: &Map<String, Value>) -> Self {
         let word = |name: &str| Some(said.get(name)?.as_str()?.to_owned());
         let is_webhook = said.get("mode").is_some_and(|mode| mode == "webhook");
         Self {
@@ -179,8 +179,8 @@ impl Delivery {
     }
 
     /// Where failures are told, if it says so.
-    pub(crate) fn of_failures(&self) -> Option<Self> {
-        self.failure_destination.as_ref().map(Self::announcing)
+    pub(crate) fn of_failures(&self) -> Option<&Map<String, Value>> {
+        self.failure_destination.as_ref()
     }
 
     /// What clients show of it.

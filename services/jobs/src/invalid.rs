@@ -17,7 +17,8 @@ pub enum Invalid {
 }
 
 impl Invalid {
-    pub(crate) fn field(path: &'static str, problem: &str) -> Self {
+    /// What is wrong with the field at `path`.
+    pub fn field(path: &'static str, problem: &str) -> Self {
         Self::Field {
             path,
             problem: problem.to_owned(),

@@ -21,6 +21,7 @@ use delivery::NOT_REQUESTED;
 use state::{FAILURES_LIMIT, State};
 use timing::Timing;
 
+pub use alert::Alerts;
 pub use budget::Budget;
 pub use delivery::{Delivered, Delivery, Destination};
 pub use invalid::Invalid;
@@ -68,8 +69,8 @@ pub struct Job {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delivery: Option<Delivery>,
     /// What is done about times that were missed.
-    #[serde(default, skip_serializing_if = "is_default")]
-    catch_up: CatchUp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    catch_up: Option<CatchUp>,
     /// How many of them, where it is `all`.
     #[serde(skip_serializing_if = "Option::is_none")]
     catch_up_limit: Option<u32>,
@@ -190,14 +191,21 @@ impl Job {
     }
 
     /// The times that have come since they were looked at last, the first one
-    /// first; the next one is after `now`.
-    pub fn fall_due(&mut self, now: i64) -> Vec<Planned> {
+    /// first; the next one is after `now`. About those that were missed it is done
+    /// as the job says, and as `missed` where it does not and comes again.
+    pub fn fall_due(&mut self, now: i64, missed: CatchUp) -> Vec<Planned> {
         let Some(first) = self.next_ms().filter(|first| *first <= now) else {
             return Vec::new();
         };
         let times = self.schedule.due(first, now);
         self.plan(now);
+        let missed = if self.schedule.is_once() {
+            CatchUp::default()
+        } else {
+            missed
+        };
         self.catch_up
+            .unwrap_or(missed)
             .planned(first, &times, now, self.catch_up_limit)
     }
 
@@ -219,12 +227,32 @@ impl Job {
             }
         }
         fields.insert("updatedAtMs".to_owned(), json!(now));
-        let patched = Self::of(fields)?;
+        let mut patched = Self::of(fields)?;
+        if patched.enabled && !self.enabled {
+            patched.state.forgive();
+        }
         if patched.is_heartbeat() != self.is_heartbeat() {
             let problem = "heartbeat is what agents.*.heartbeat of the configuration makes";
             return Err(Invalid::field("payload/kind", problem));
         }
         patched.checked(now)
+    }
+
+    /// Refuses a schedule that is none any more, where it is another than `before`, or
+    /// was switched off there: nobody would hear of such a job again. A time that was
+    /// in the last minute is due now: it was to come when somebody said it.
+    pub fn to_come(mut self, before: Option<&Self>, now: i64) -> Result<Self, Invalid> {
+        let is_as_before =
+            |before: &Self| before.schedule == self.schedule && (before.enabled || !self.enabled);
+        if before.is_some_and(is_as_before) || self.schedule.next(now).is_some() {
+            return Ok(self);
+        }
+        let late = now - planned::GRACE_MS;
+        if self.schedule.is_once() && self.schedule.next(late).is_some() {
+            self.plan(late);
+            return Ok(self);
+        }
+        Err(self.schedule.is_over())
     }
 
     fn of(fields: Map<String, Value>) -> Result<Self, Invalid> {
@@ -362,14 +390,16 @@ impl Job {
 
     /// A run ended. Ten failures in a row switch the job off. Returns what
     /// somebody is to be told of that.
-    pub fn end(&mut self, ended: &Ended, now: i64) -> Option<String> {
+    /// `alerts` hold where the job does not say when.
+    pub fn end(&mut self, ended: &Ended, alerts: &Alerts, now: i64) -> Option<String> {
         let failures = self.state.end(ended);
         let is_lost = failures >= FAILURES_LIMIT && !self.is_heartbeat();
         if is_lost || (self.schedule.is_once() && self.next_ms().is_none()) {
             self.enabled = false;
         }
-        let after = alert::after(self.rest.get("failureAlert"), self.delivery.as_ref())?;
-        self.state.notice(after, now)
+        let own = self.rest.get("failureAlert");
+        let policy = alert::policy(own, self.delivery.as_ref(), alerts);
+        self.state.notice(policy, is_lost, now)
     }
 
     /// In words, where results go.
@@ -389,8 +419,12 @@ impl Job {
     }
 
     /// Where failures are told: where it is said to be, or where results are.
-    pub fn alert_route(&self) -> Delivery {
-        alert::route(self.rest.get("failureAlert"), self.delivery.as_ref())
+    pub fn alert_route(&self, alerts: &Alerts) -> Delivery {
+        alert::route(
+            self.rest.get("failureAlert"),
+            self.delivery.as_ref(),
+            alerts,
+        )
     }
 
     /// As clients are told of it.

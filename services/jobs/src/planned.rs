@@ -9,7 +9,7 @@ use crate::invalid::Invalid;
 
 /// A time that is later than this was missed: the machine was off or asleep, or
 /// the clock was set. A gateway that is started for it takes less.
-const GRACE_MS: i64 = 60_000;
+pub(super) const GRACE_MS: i64 = 60_000;
 
 /// Runs that are caught up on when the job says `all` and not how many.
 const CATCH_UP: u32 = 10;
@@ -143,7 +143,7 @@ mod tests {
 
     /// When each is due, and whether it is run.
     fn due(job: &mut Job, now: i64) -> Vec<(i64, bool)> {
-        let due = job.fall_due(now).into_iter();
+        let due = job.fall_due(now, CatchUp::Once).into_iter();
         due.map(|it| ((it.at_ms - NOW) / HOUR, it.skipped.is_none()))
             .collect()
     }
@@ -152,7 +152,7 @@ mod tests {
     fn fall_due_gives_each_time_once() {
         let mut job = hourly(json!({}));
         assert_eq!(due(&mut job, NOW + HOUR - 1), []);
-        let first = job.fall_due(NOW + HOUR + 5);
+        let first = job.fall_due(NOW + HOUR + 5, CatchUp::Once);
         assert_eq!(
             (first.len(), first[0].at_ms, first[0].cause),
             (1, NOW + HOUR, Cause::Schedule)
@@ -188,7 +188,7 @@ mod tests {
     fn fall_due_stands_for_what_is_too_much_to_note() {
         let mut job = hourly(json!({}));
         let late = NOW + 5000 * HOUR;
-        let due = job.fall_due(late);
+        let due = job.fall_due(late, CatchUp::Once);
         assert_eq!(due.len(), 51);
         assert_eq!(
             (due[0].at_ms, due[0].until_ms),

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::alert::Policy;
 use crate::delivery::Delivered;
 
 /// Failures in a row after which a job is not run any more.
@@ -79,18 +80,36 @@ impl State {
         failures
     }
 
-    /// What somebody is to be told who is told after so many failures in a row:
-    /// once that it fails, and once that it does no more.
-    pub(super) fn notice(&mut self, after: u64, now: i64) -> Option<String> {
+    /// The job is switched on: what went wrong before does not count.
+    pub(super) fn forgive(&mut self) {
+        self.consecutive_errors = None;
+        self.last_failure_alert_at_ms = None;
+    }
+
+    /// What somebody is to be told who is told as `policy` says: that it fails, now
+    /// and then while it does, and once that it does no more. That it `is_lost` is
+    /// told whatever that says.
+    pub(super) fn notice(
+        &mut self,
+        policy: Option<Policy>,
+        is_lost: bool,
+        now: i64,
+    ) -> Option<String> {
         let failures = self.consecutive_errors.unwrap_or(0);
+        // A clock that was set back does not silence it.
+        let has_rested = |policy: Policy| {
+            let last = self.last_failure_alert_at_ms.filter(|last| *last <= now);
+            last.is_none_or(|last| now - last >= policy.cooldown_ms)
+        };
+        let is_told = policy.is_some_and(|it| failures >= it.after && has_rested(it));
         match &self.last_error {
-            Some(error) if failures == FAILURES_LIMIT => {
+            Some(error) if is_lost => {
                 self.last_failure_alert_at_ms = Some(now);
                 Some(format!(
                     "This job failed {failures} times in a row and is switched off: {error}"
                 ))
             }
-            Some(error) if failures >= after && self.last_failure_alert_at_ms.is_none() => {
+            Some(error) if is_told => {
                 self.last_failure_alert_at_ms = Some(now);
                 Some(format!(
                     "This job failed {failures} times in a row: {error}"
@@ -118,32 +137,55 @@ mod tests {
         }
     }
 
+    const POLICY: Option<Policy> = Some(Policy {
+        after: 2,
+        cooldown_ms: 100,
+    });
+
     #[test]
-    fn failures_are_told_once_and_so_is_their_end() {
+    fn failures_are_told_now_and_then_and_so_is_their_end() {
         let mut state = State::default();
         let mut told = Vec::new();
-        for error in [Some("no"), Some("no"), Some("no"), None, None] {
+        let no = Some("no");
+        for (error, now) in [
+            (no, 5),
+            (no, 6),
+            (no, 105),
+            (no, 106),
+            (None, 107),
+            (None, 108),
+        ] {
             state.end(&ended(error));
-            told.push(state.notice(2, 5));
+            told.push(state.notice(POLICY, false, now).unwrap_or_default());
         }
-        assert_eq!(told[0], None);
-        assert_eq!(
-            told[1].as_deref(),
-            Some("This job failed 2 times in a row: no")
-        );
-        assert_eq!(told[2], None);
-        assert_eq!(told[3].as_deref(), Some("This job works again."));
-        assert_eq!(told[4], None);
+        let expected = [
+            "",
+            "This job failed 2 times in a row: no",
+            "",
+            "This job failed 4 times in a row: no",
+            "This job works again.",
+            "",
+        ];
+        assert_eq!(told, expected);
     }
 
     #[test]
-    fn the_last_failure_is_told_too() {
+    fn failure_is_told_after_the_clock_was_set_back() {
         let mut state = State::default();
-        let mut last = None;
+        for (now, is_told) in [(1000, false), (1000, true), (500, true), (501, false)] {
+            state.end(&ended(Some("no")));
+            assert_eq!(state.notice(POLICY, false, now).is_some(), is_told, "{now}");
+        }
+    }
+
+    #[test]
+    fn the_last_failure_is_told_whoever_wants_none() {
+        let mut state = State::default();
         for _ in 0..FAILURES_LIMIT {
             state.end(&ended(Some("no")));
-            last = state.notice(2, 5);
         }
+        assert_eq!(state.notice(None, false, 5), None);
+        let last = state.notice(None, true, 5);
         assert!(last.unwrap().contains("switched off"));
     }
 }

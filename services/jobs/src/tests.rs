@@ -77,7 +77,7 @@ fn changes_take_effect_and_failures_switch_it_off() {
     assert_ne!(off.revision(), job().revision());
 
     let mut failing = job();
-    for _ in 0..FAILURES_LIMIT {
+    for number in 1..=FAILURES_LIMIT {
         failing.begin(NOW);
         let ended = Ended {
             at_ms: NOW,
@@ -86,7 +86,9 @@ fn changes_take_effect_and_failures_switch_it_off() {
             delivered: Delivered::NotRequested,
             is_skipped: false,
         };
-        assert_eq!(failing.end(&ended, NOW), None);
+        // That it is not run any more is told in any case.
+        let told = failing.end(&ended, &Alerts::default(), NOW);
+        assert_eq!(told.is_some(), number == FAILURES_LIMIT, "{told:?}");
     }
     assert!(!failing.enabled);
     assert_eq!(failing.last_status(), Some("error"));
@@ -120,4 +122,111 @@ fn heartbeats_and_makers_are_not_for_clients_to_say() {
         .patched(patch.as_object().unwrap().clone(), NOW)
         .unwrap();
     assert_eq!(patched.maker(), made.maker());
+}
+
+/// When a job with that schedule comes first, or what is said against it.
+fn first(schedule: Value) -> String {
+    let mut params = params();
+    params["schedule"] = schedule;
+    let made = Job::new("j".to_owned(), params, NOW).and_then(|job| job.to_come(None, NOW));
+    match made {
+        Ok(job) => {
+            let at = jiff::Timestamp::from_millisecond(job.next_ms().unwrap());
+            at.unwrap().to_string()
+        }
+        Err(invalid) => invalid.to_string(),
+    }
+}
+
+#[test]
+fn job_is_made_of_a_schedule_that_comes_alone() {
+    let berlin = |at: &str| json!({"kind": "at", "at": at, "tz": "Europe/Berlin"});
+    let cron = |expr: &str| json!({"kind": "cron", "expr": expr, "tz": "Europe/Berlin"});
+    let every = |ms: i64| json!({"kind": "every", "everyMs": ms});
+    // It is Saturday, ten o'clock in Berlin.
+    for (schedule, expected) in [
+        (berlin("tomorrow 9:00"), "2026-11-22T08:00:00Z"),
+        (berlin("9:00 tomorrow"), "2026-11-22T08:00:00Z"),
+        (berlin("tonight"), "2026-11-21T19:00:00Z"),
+        (berlin("today 8:00"), "is past"),
+        (berlin("today morning"), "is past"),
+        (berlin("2020-01-01T00:00"), "is past"),
+        (berlin("2026-11-21"), "is past"),
+        (berlin("in 0 minutes"), "schedule/at"),
+        (berlin("yesterday"), "schedule/at"),
+        (berlin(""), "schedule/at"),
+        (berlin("2026-02-30 09:00"), "schedule/at"),
+        (berlin("in 99999 years"), "schedule/at"),
+        // Half a minute ago it was to come.
+        (
+            json!({"kind": "at", "at": "2026-11-21T08:59:30Z"}),
+            "2026-11-21T08:59:30Z",
+        ),
+        (
+            json!({"kind": "at", "at": "2026-11-21T08:58:59Z"}),
+            "is past",
+        ),
+        // Clocks skip it, and show it twice.
+        (berlin("2027-03-28 02:30"), "2027-03-28T01:30:00Z"),
+        (berlin("2027-10-31 02:30"), "2027-10-31T00:30:00Z"),
+        (berlin("2999-01-01T00:00"), "2998-12-31T23:00:00Z"),
+        (every(0), "schedule/everyMs"),
+        (every(-5), "schedule/everyMs"),
+        (every(1), "2026-11-21T09:00:00.001Z"),
+        (every(8_639_999_999_913_600_000), "longer than calendars"),
+        (every(i64::MAX), "longer than calendars"),
+        (cron("30 2 * * *"), "2026-11-22T01:30:00Z"),
+        (cron("@daily"), "2026-11-21T23:00:00Z"),
+        (cron("0 9 29 2 *"), "2028-02-29T08:00:00Z"),
+        (cron("0 9 L * *"), "2026-11-30T08:00:00Z"),
+        (cron("0 9 * * MON#1"), "2026-12-07T08:00:00Z"),
+        (cron("0 9 31 2 *"), "never comes"),
+        (cron("0 9 31 4,6,9,11 *"), "never comes"),
+        (cron("60 * * * *"), "minute, hour"),
+        (cron("0 9 * * 8"), "minute, hour"),
+        (cron("0 9 * * 5-1"), "minute, hour"),
+        (cron("*/0 * * * *"), "minute, hour"),
+        (cron("@reboot"), "minute, hour"),
+        (cron("@every 5m"), "minute, hour"),
+        (cron("0 9 * *"), "five fields, or six"),
+        (cron(""), "five fields, or six"),
+        (
+            json!({"kind": "cron", "expr": "0 9 * * *", "tz": "Mars/Olympus"}),
+            "schedule/tz",
+        ),
+        (
+            json!({"kind": "cron", "expr": "0 9 * * *", "tz": "+02:00"}),
+            "schedule/tz",
+        ),
+        (json!({"kind": "weekly"}), "schedule"),
+        (json!({"kind": "at"}), "schedule"),
+        (json!("tomorrow"), "schedule"),
+    ] {
+        let first = first(schedule.clone());
+        assert!(first.contains(expected), "{schedule}: {first}");
+    }
+}
+
+#[test]
+fn job_that_is_over_can_be_changed_and_not_be_switched_on() {
+    let mut params = params();
+    params["schedule"] = json!({"kind": "at", "at": "2026-11-21T10:00:00Z"});
+    let job = Job::new("j".to_owned(), params, NOW).unwrap();
+    let later = NOW + 2 * 3_600_000;
+    let changed = |from: &Job, patch: Value| {
+        let patched = from.patched(patch.as_object().unwrap().clone(), later);
+        patched.and_then(|it| it.to_come(Some(from), later))
+    };
+    let off = changed(&job, json!({"enabled": false})).unwrap();
+    assert!(changed(&off, json!({"name": "other"})).is_ok());
+    let again = json!({"schedule": {"kind": "at", "at": "2026-11-21T10:00:00Z"}});
+    assert!(changed(&off, again).is_ok(), "it is declared again");
+    let refused = changed(&off, json!({"enabled": true})).unwrap_err();
+    assert!(refused.to_string().contains("is past"), "{refused}");
+    let anew =
+        json!({"enabled": true, "schedule": {"kind": "at", "at": "in 5 minutes", "tz": "UTC"}});
+    assert_eq!(
+        changed(&off, anew).unwrap().next_ms(),
+        Some(later + 300_000)
+    );
 }

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
@@ -94,7 +95,9 @@ impl Timing {
                 let every = (*every_ms).max(1);
                 let anchor = anchor_ms.unwrap_or(now);
                 let passed = now.saturating_sub(anchor).div_euclid(every);
-                anchor.checked_add(passed.checked_add(1)?.checked_mul(every)?)
+                let next = anchor.checked_add(passed.checked_add(1)?.checked_mul(every)?)?;
+                // No calendar has what is later.
+                Timestamp::from_millisecond(next).ok().map(|_| next)
             }
             Self::Cron { expr, tz, .. } => calendar::next(expr, &zone(tz.as_deref()).ok()?, now),
         }
@@ -153,6 +156,22 @@ impl Timing {
         match self {
             Self::Every { every_ms, .. } => Some(*every_ms),
             Self::At { .. } | Self::Cron { .. } => None,
+        }
+    }
+
+    /// That it has no time any more.
+    pub(super) fn is_over(&self) -> Invalid {
+        match self {
+            Self::At { at, .. } => {
+                let there = at.parse::<Timestamp>().map(|at| {
+                    let there = at.to_zoned(TimeZone::system());
+                    there.strftime("%a %-d %b %Y %H:%M:%S %Z").to_string()
+                });
+                let at = there.unwrap_or_else(|_| at.clone());
+                Invalid::field("schedule/at", &format!("must be to come; {at} is past"))
+            }
+            Self::Every { .. } => Invalid::field("schedule/everyMs", "is longer than calendars"),
+            Self::Cron { .. } => Invalid::field("schedule/expr", "never comes"),
         }
     }
 

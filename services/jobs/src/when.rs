@@ -1,6 +1,6 @@
 //! Times as people say them.
 
-use jiff::civil::{DateTime, Time, Weekday};
+use jiff::civil::{Date, DateTime, Time, Weekday};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan as _, Zoned};
 
@@ -20,6 +20,9 @@ const DAYS: [(&str, Weekday); 7] = [
     ("saturday", Weekday::Saturday),
     ("sunday", Weekday::Sunday),
 ];
+
+/// The night of today.
+const TONIGHT: &str = "tonight";
 
 /// Letters of a day's name that are enough.
 const DAY_LETTERS: usize = 3;
@@ -53,46 +56,78 @@ fn in_words(text: &str, now: &Zoned) -> Option<Zoned> {
         .split([' ', ','])
         .filter(|word| !matches!(*word, "" | "at" | "on" | "next" | "this"))
         .collect();
-    let (first, rest) = words.split_first()?;
-    let rest = rest.concat();
-    if *first == "in" {
-        return after(&rest, now);
+    if let ["in", rest @ ..] = words.as_slice() {
+        return after(&rest.concat(), now);
     }
-    if let Some(days) = days_until(first, now) {
-        let date = now.date().checked_add(days.days()).ok()?;
-        return on(date, &rest, now);
+    // The day may come last: `9:00 tomorrow`.
+    for first in 0..words.len() {
+        let (time, day) = words.split_at(first);
+        let Some((date, taken)) = date(day, now) else {
+            continue;
+        };
+        let rest = &day[taken..];
+        if first == 0 || rest.is_empty() || rest == [TONIGHT] {
+            return on(date, &[rest, time].concat().concat(), now);
+        }
     }
-    match first.parse() {
-        Ok(date) => on(date, &rest, now),
-        Err(_) => next_at(clock(&words.concat())?, now),
-    }
+    next_at(clock(&words.concat())?, now)
+}
+
+/// The day that `words` begin with, and how many of them it takes. Those that say
+/// when on that day are left.
+fn date(words: &[&str], now: &Zoned) -> Option<(Date, usize)> {
+    let (days, taken) = match words {
+        ["day", "after", "tomorrow", ..] => (2, 3),
+        [TONIGHT | "morning" | "afternoon" | "evening", ..] => (0, 0),
+        [first, ..] => match days_until(first, now) {
+            Some(days) => (days, 1),
+            None => return Some((first.parse().ok()?, 1)),
+        },
+        [] => return None,
+    };
+    Some((now.date().checked_add(days.days()).ok()?, taken))
 }
 
 /// How many days it is until the day that is named.
 fn days_until(word: &str, now: &Zoned) -> Option<i64> {
     match word {
-        "today" | "tonight" => return Some(0),
+        "today" => return Some(0),
         "tomorrow" => return Some(1),
         _ => {}
     }
-    let is_named =
-        |name: &str| word.len() >= DAY_LETTERS && name.starts_with(word.trim_end_matches('.'));
+    let word = word.strip_suffix('.').unwrap_or(word);
+    let is_named = |name: &str| word.len() >= DAY_LETTERS && name.starts_with(word);
     let (_, day) = DAYS.into_iter().find(|(name, _)| is_named(name))?;
     let days = i64::from(now.weekday().until(day));
     // The one that is today is meant by "today".
     Some(if days == 0 { 7 } else { days })
 }
 
-fn on(date: jiff::civil::Date, time: &str, now: &Zoned) -> Option<Zoned> {
+fn on(date: Date, time: &str, now: &Zoned) -> Option<Zoned> {
     let time = match time {
         // A day without a time is its morning.
         "" | "morning" => Time::constant(9, 0, 0, 0),
+        "afternoon" => Time::constant(15, 0, 0, 0),
         "evening" => Time::constant(18, 0, 0, 0),
-        time => clock(time)?,
+        "night" | TONIGHT => Time::constant(20, 0, 0, 0),
+        time => match time.strip_prefix(TONIGHT) {
+            Some(time) => at_night(clock(time)?)?,
+            None => clock(time)?,
+        },
     };
     date.to_datetime(time)
         .to_zoned(now.time_zone().clone())
         .ok()
+}
+
+/// What is meant by the hour of a night: nine is not the morning's. Twelve may be
+/// either.
+fn at_night(time: Time) -> Option<Time> {
+    match time.hour() {
+        0 | 12 => None,
+        hour @ 1..=11 => time.with().hour(hour + 12).build().ok(),
+        _ => Some(time),
+    }
 }
 
 /// The next time that the clock shows this.
@@ -141,7 +176,10 @@ fn clock(text: &str) -> Option<Time> {
 
 /// `20minutes`, `2h30m`, `aday`.
 fn after(text: &str, now: &Zoned) -> Option<Zoned> {
-    let text = text.replace("and", "");
+    let text = match text {
+        "halfanhour" => "30m".to_owned(),
+        text => text.replace("and", ""),
+    };
     let mut rest = text.as_str();
     let mut at = now.clone();
     while !rest.is_empty() {
@@ -160,6 +198,7 @@ fn after(text: &str, now: &Zoned) -> Option<Zoned> {
             "d" | "day" | "days" => jiff::Span::new().try_days(number),
             "w" | "week" | "weeks" => jiff::Span::new().try_weeks(number),
             "month" | "months" => jiff::Span::new().try_months(number),
+            "year" | "years" => jiff::Span::new().try_years(number),
             _ => return None,
         };
         at = at.checked_add(span.ok()?).ok()?;
@@ -204,6 +243,22 @@ mod tests {
             ("in an hour", "Sat 11-21 11:00:00"),
             ("in 1 hour and 5 minutes", "Sat 11-21 11:05:00"),
             ("in 3 days", "Tue 11-24 10:00:00"),
+            ("in half an hour", "Sat 11-21 10:30:00"),
+            ("in a week", "Sat 11-28 10:00:00"),
+            ("in 1 year", "Sun 11-21 10:00:00"),
+            ("9:00 tomorrow", "Sun 11-22 09:00:00"),
+            ("at 6 pm on friday", "Fri 11-27 18:00:00"),
+            ("noon tomorrow", "Sun 11-22 12:00:00"),
+            ("9:00 2026-12-24", "Thu 12-24 09:00:00"),
+            ("day after tomorrow", "Mon 11-23 09:00:00"),
+            ("8:00 day after tomorrow", "Mon 11-23 08:00:00"),
+            ("tonight", "Sat 11-21 20:00:00"),
+            ("tonight at 9", "Sat 11-21 21:00:00"),
+            ("10:30 tonight", "Sat 11-21 22:30:00"),
+            ("9 pm tonight", "Sat 11-21 21:00:00"),
+            ("this evening", "Sat 11-21 18:00:00"),
+            ("tomorrow afternoon", "Sun 11-22 15:00:00"),
+            ("tomorrow night", "Sun 11-22 20:00:00"),
         ] {
             assert_eq!(said(text).as_deref(), Some(expected), "{text}");
         }
@@ -221,6 +276,23 @@ mod tests {
             "in x days",
             "13pm",
             "tomorrow 9:00 9:00",
+            "9:00 tomorrow 9:00",
+            "tomorrow friday",
+            "tonight tomorrow",
+            "tonight at 12",
+            "tomorrow 9:00pmpm",
+            "next week",
+            "in 1.5 hours",
+            "in 20",
+            "in in 5 minutes",
+            "24:00",
+            "...",
+            "mo.",
+            "24.12.2026 9:00",
+            "2026-02-30 9:00",
+            "morgen 9:00",
+            "1799999999",
+            "\u{1f4a5}",
             "in 99999999999 days",
             "9:",
             "-1:00",

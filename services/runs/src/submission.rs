@@ -220,7 +220,11 @@ mod tests {
     use super::*;
 
     fn read(text: &str, standing: SenderRole) -> Result<Option<&'static str>, Refusal> {
-        let settings = SessionSettings::of(&Default::default(), &Default::default());
+        let settings = SessionSettings::of(
+            &Default::default(),
+            &Default::default(),
+            &Default::default(),
+        );
         let reading = command_of(&settings, text, &Sender::of(standing))?;
         Ok(reading.map(|reading| reading.name()))
     }

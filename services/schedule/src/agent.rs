@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use openclaw_jobs::{Destination, Job, Maker, Payload};
+use openclaw_jobs::{Alerts, Destination, Job, Maker, Payload};
 use openclaw_proto::origin::is_isolated;
 use openclaw_runs::{When, keys};
 use openclaw_sessions::{SessionKey, now_ms};
@@ -32,7 +32,7 @@ const SHOWN: usize = 50;
 const NAME_LENGTH: usize = 40;
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Cron {
     action: String,
     #[serde(default)]
@@ -48,8 +48,25 @@ struct Cron {
     #[serde(default)]
     offset: usize,
     text: Option<String>,
-    mode: Option<String>,
+    mode: Option<WakeMode>,
+    run_mode: Option<RunMode>,
+    agent_id: Option<String>,
     session_key: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum WakeMode {
+    Now,
+    NextHeartbeat,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum RunMode {
+    /// Only where its time has come.
+    Due,
+    Force,
 }
 
 #[derive(Deserialize)]
@@ -74,6 +91,13 @@ impl Schedule {
             return self.remind(&call, remind).await;
         }
         let cron: Cron = serde_json::from_value(call.arguments.clone()).map_err(malformed)?;
+        if cron
+            .agent_id
+            .as_ref()
+            .is_some_and(|it| *it != call.caller.agent_id)
+        {
+            return Err(refused("an agent sees its own jobs alone"));
+        }
         let done = match cron.action.as_str() {
             "status" => self.status(&call.caller).await?,
             "list" => self.list(&call.caller, &cron).await?,
@@ -87,6 +111,12 @@ impl Schedule {
             "run" => {
                 let job = self.own(&call.caller, &cron).await?;
                 within_turn(&call.caller, "start a run")?;
+                let is_due = job.next_ms().is_some_and(|at| at <= now_ms());
+                if cron.run_mode == Some(RunMode::Due) && !is_due {
+                    return Ok(Answer::Done(
+                        json!({"ok": true, "ran": false, "reason": "not-due"}),
+                    ));
+                }
                 json!({"ok": true, "enqueued": true, "runId": self.run_now(job.id()).await?})
             }
             "runs" => {
@@ -143,9 +173,9 @@ impl Schedule {
             return Err(too_often());
         }
         let key = self.session_of(caller, cron.session_key.as_deref())?;
-        let when = match cron.mode.as_deref() {
-            Some("now") => When::Now,
-            _ => When::NextTurn,
+        let when = match cron.mode {
+            Some(WakeMode::Now) => When::Now,
+            Some(WakeMode::NextHeartbeat) | None => When::NextTurn,
         };
         let woken = self.needs.waker.wake(&key, text, when, "cron").await;
         woken.map_err(|refusal| refused(refusal.to_string()))?;
@@ -334,7 +364,11 @@ fn checked(job: &Job) -> Result<(), Refused> {
             ));
         }
     }
-    let routes = job.delivery.iter().cloned().chain([job.alert_route()]);
+    let routes = job
+        .delivery
+        .iter()
+        .cloned()
+        .chain([job.alert_route(&Alerts::default())]);
     let is_webhook = |it: &Destination| matches!(it, Destination::Webhook(_));
     for route in routes {
         if route.destinations(&CHANNELS).iter().any(is_webhook) {

@@ -78,7 +78,7 @@ impl Schedule {
     /// Starts what is due; says when the next one is.
     async fn start_due(self: &Arc<Self>) -> Result<Option<i64>, Fault> {
         loop {
-            let look = self.jobs.take_due().await?;
+            let look = self.jobs.take_due(self.needs.missed()).await?;
             for begun in look.begun {
                 self.tell(begun.job.id(), JobAction::Started, Some(&begun.job), None);
                 let run = Run::begun(begun);
@@ -143,7 +143,12 @@ impl Schedule {
             _ => State::Ran,
         };
         let entry = entry::of(run, ended_ms, key, outcome, delivered);
-        let closed = self.jobs.close(&run.job, (&run.id, state), ended, entry);
+        let closed = self.jobs.close(
+            &run.job,
+            (&run.id, state),
+            (ended, self.needs.alerts()),
+            entry,
+        );
         let Some(closed) = closed.await? else {
             return Ok(());
         };

@@ -5,18 +5,18 @@ use std::time::Duration;
 use openclaw_conversations::outbox::{self, NewDelivery};
 use openclaw_conversations::sessions::Wanted;
 use openclaw_daemon::failure;
-use openclaw_jobs::{Delivered, Delivery, Destination, Job};
+use openclaw_jobs::{Delivered, Delivery, Destination, Invalid, Job};
 use openclaw_proto::call::RefusalCode;
 use openclaw_proto::outbox::{Extras, Kind, Place};
 use openclaw_runs::reply_text::SILENT;
 use openclaw_runs::{injected, keys};
 use openclaw_sessions::{SessionKey, now_ms, silence};
 use openclaw_settings::channels::{CHANNELS, DEFAULT_ACCOUNT};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use tokio::time::sleep;
 use uuid::Uuid;
 
-use crate::Needs;
+use crate::needs::Needs;
 use crate::perform::{Outcome, Run};
 
 /// Messages that are looked at to see whether a result was told before the
@@ -29,6 +29,51 @@ const RETRIES: [Duration; 3] = [
     Duration::from_secs(5),
     Duration::from_secs(30),
 ];
+
+/// Refuses a job with `fields` whose results would go where nobody is: on a channel
+/// that there is not, or into a session that is made up of its name.
+pub(crate) async fn reachable(needs: &Needs, fields: &Value) -> Result<(), Invalid> {
+    for (name, of_channel, of_person) in [
+        ("delivery", "delivery/channel", "delivery/to"),
+        ("failureAlert", "failureAlert/channel", "failureAlert/to"),
+    ] {
+        let Some(Value::Object(said)) = fields.get(name) else {
+            continue;
+        };
+        for destination in Delivery::announcing(said).destinations(&CHANNELS) {
+            let unknown = match &destination {
+                Destination::Channel { channel, .. } if !CHANNELS.contains(&channel.as_str()) => {
+                    Some((of_channel, channel.as_str()))
+                }
+                Destination::Session(Some(to)) if !is_session(needs, to).await => {
+                    to.split_once(':').map(|(channel, _)| (of_person, channel))
+                }
+                _ => None,
+            };
+            if let Some((field, channel)) = unknown {
+                let problem = format!(
+                    "there is no channel {channel} here; there are {} and webchat (sessions)",
+                    CHANNELS.join(", ")
+                );
+                return Err(Invalid::field(field, &problem));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether the name is one of a session: one in full, one that is there, or one
+/// that is no channel's.
+async fn is_session(needs: &Needs, to: &str) -> bool {
+    let settings = needs.configuration.settings();
+    if to.starts_with("agent:") || !to.contains(':') {
+        return true;
+    }
+    match keys::named(&settings, to, "") {
+        Ok(key) => needs.sessions.entry(&key).await.is_ok(),
+        Err(_) => false,
+    }
+}
 
 /// Tells what came of `run` in the session `made_in`, if its job asks for it.
 pub(crate) async fn announce(
@@ -146,7 +191,7 @@ pub(crate) async fn on_channel_of(
         Ok(entry) => entry,
         Err(refusal) => return Delivered::Failed(failure::chain(&refusal)),
     };
-    match place_of(&entry) {
+    match entry.get(outbox::PLACE_FIELD).and_then(outbox::place_of) {
         Some(place) => at_place(needs, key, place, said).await,
         None => Delivered::Yes,
     }
@@ -209,23 +254,6 @@ fn checked(needs: &Needs, place: Place) -> Result<Place, String> {
     Ok(Place { account, ..place })
 }
 
-/// Where a session's answers go, if that is on a channel (OpenClaw's fields).
-fn place_of(entry: &Map<String, Value>) -> Option<Place> {
-    let delivery = entry.get("deliveryContext")?;
-    let text = |name: &str| match &delivery[name] {
-        Value::String(text) => Some(text.clone()).filter(|text| !text.is_empty()),
-        Value::Number(number) => Some(number.to_string()),
-        _ => None,
-    };
-    Some(Place {
-        channel: text("channel")?,
-        account: text("accountId").unwrap_or_default(),
-        to: text("to")?,
-        chat: None,
-        thread: text("threadId"),
-    })
-}
-
 /// Tells a URL what came of a run, several times if need be.
 async fn webhook(
     needs: &Needs,
@@ -262,7 +290,7 @@ async fn post(needs: &Needs, url: &str, body: &str, key: &str) -> Delivered {
 pub(crate) async fn alert(needs: &Needs, job: &Job, text: &str) -> Delivered {
     let id = Uuid::new_v4().to_string();
     let said = format!("[{}]\n\n{text}", job.name);
-    let route: Delivery = job.alert_route();
+    let route: Delivery = job.alert_route(&needs.alerts());
     let mut all = Delivered::NotRequested;
     for destination in route.destinations(&CHANNELS) {
         let told = match destination {

@@ -19,9 +19,10 @@ use serde_json::{Map, json};
 
 use crate::delivery::{at_place, on_channel_of};
 use crate::jobs::Jobs;
+use crate::needs::Needs;
 use crate::perform::{self, Outcome, Run};
+use crate::rows;
 use crate::script::{self, Part, Script};
-use crate::{Needs, rows};
 use checklist::Checklist;
 
 /// The channel of turns that a heartbeat asks for.

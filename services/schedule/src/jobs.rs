@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
-use openclaw_jobs::{Ended, Invalid, Job, Maker};
+use openclaw_jobs::{Alerts, CatchUp, Ended, Invalid, Job, Maker};
 
 use crate::rows::{self, Begun, Look, NotBegun, State};
 
@@ -136,9 +136,12 @@ impl Jobs {
             };
             let same = declared.iter().find(|it| is_same(it, &job));
             let job = match (same, params) {
-                (Some(declared), Value::Object(fields)) => declared.patched(fields, now_ms()),
+                (Some(declared), Value::Object(fields)) => {
+                    let patched = declared.patched(fields, now_ms());
+                    patched.and_then(|it| it.to_come(Some(declared), now_ms()))
+                }
                 _ if rows::count(connection)? >= JOB_LIMIT => return Ok(Err(Refused::TooMany)),
-                _ => Ok(job),
+                _ => job.to_come(None, now_ms()),
             };
             let job = match job {
                 Ok(job) => job,
@@ -153,14 +156,14 @@ impl Jobs {
     }
 
     /// Changes fields of a job, which is still as `revision` says, where one is
-    /// given. Its times that have come by then are noted before, where
-    /// `is_on`.
+    /// given. Its times that have come by then are noted before, with what is done
+    /// about those that were `missed`; None: jobs do not run.
     pub(crate) async fn patch(
         &self,
         id: &str,
         fields: Map<String, Value>,
         revision: Option<String>,
-        is_on: bool,
+        missed: Option<CatchUp>,
     ) -> Result<Job, Refused> {
         let id = id.to_owned();
         let patch = move |connection: &rusqlite::Connection| {
@@ -174,12 +177,13 @@ impl Jobs {
             if revision.is_some_and(|revision| revision != job.revision()) {
                 return Ok(Err(Refused::Changed));
             }
-            let patched = match job.patched(fields, now) {
+            let patched = job.patched(fields, now);
+            let patched = match patched.and_then(|it| it.to_come(Some(&job), now)) {
                 Ok(patched) => patched,
                 Err(invalid) => return Ok(Err(invalid.into())),
             };
-            if is_on {
-                rows::fall_due(connection, &mut job, now)?;
+            if let Some(missed) = missed {
+                rows::fall_due(connection, &mut job, missed, now)?;
             }
             rows::write(connection, &patched, now)?;
             Ok(Ok(patched))
@@ -269,8 +273,9 @@ impl Jobs {
     }
 
     /// Notes the times that have come, and begins the runs that can.
-    pub(crate) async fn take_due(&self) -> Result<Look, Fault> {
-        let look = |connection: &rusqlite::Connection| rows::look(connection, now_ms());
+    pub(crate) async fn take_due(&self, missed: CatchUp) -> Result<Look, Fault> {
+        let look =
+            move |connection: &rusqlite::Connection| rows::look(connection, missed, now_ms());
         let look = self.database.call("look for jobs that are due", look);
         let look = look.await?;
         if !look.begun.is_empty() {
@@ -320,7 +325,7 @@ impl Jobs {
         &self,
         job: &Job,
         (run_id, state): (&str, State),
-        ended: Ended,
+        (ended, alerts): (Ended, Alerts),
         entry: impl FnOnce(&Job) -> Value + Send + 'static,
     ) -> Result<Option<Closed>, Fault> {
         let (begun, run_id) = (job.clone(), run_id.to_owned());
@@ -330,7 +335,7 @@ impl Jobs {
             let found = rows::read(connection, begun.id())?;
             let is_there = found.is_some();
             let mut job = found.unwrap_or(begun);
-            let notice = job.end(&ended, now);
+            let notice = job.end(&ended, &alerts, now);
             let entry = entry(&job);
             if !rows::end(connection, &run_id, state, &entry, now)? {
                 return Ok(None);

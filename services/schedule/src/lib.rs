@@ -8,6 +8,7 @@ mod delivery;
 mod entry;
 mod heartbeat;
 mod jobs;
+mod needs;
 mod perform;
 mod rows;
 mod script;
@@ -16,19 +17,15 @@ mod timer;
 use std::sync::Arc;
 use std::time::Duration;
 
-use openclaw_conversations::Lanes;
-use openclaw_conversations::database::{Database, Fault};
-use openclaw_conversations::sessions::Sessions;
-use openclaw_conversations::storage::Storage;
-use openclaw_daemon::{Configuration, failure};
-use openclaw_proto::runner;
+use openclaw_conversations::database::Fault;
+use openclaw_daemon::failure;
 use serde_json::{Map, Value};
 use tokio::sync::Mutex;
-use tokio_util::task::TaskTracker;
 
 use openclaw_jobs::Job;
-use openclaw_runs::outbox::Outbox;
-use openclaw_runs::{Bus, Core, DomainEvent, JobAction, Submitter, Waker};
+use openclaw_runs::{Core, DomainEvent, JobAction};
+
+use needs::Needs;
 
 pub use call::{Answer, Call};
 pub use jobs::{Jobs, Refused};
@@ -50,39 +47,12 @@ pub struct Schedule {
     marking: Mutex<()>,
 }
 
-/// What running a job takes.
-struct Needs {
-    configuration: Configuration,
-    storage: Storage,
-    sessions: Sessions,
-    bus: Bus,
-    database: Database,
-    outbox: Arc<Outbox>,
-    lanes: Lanes,
-    submitter: Submitter,
-    waker: Waker,
-    runner: runner::Client,
-    tasks: TaskTracker,
-}
-
 impl Schedule {
     /// The schedule of `core`, whose ledger has the jobs.
     pub fn new(core: &Core) -> Arc<Self> {
         Arc::new(Self {
             jobs: Jobs::new(core.database.clone()),
-            needs: Needs {
-                configuration: core.configuration.clone(),
-                storage: core.storage.clone(),
-                sessions: core.sessions.clone(),
-                bus: core.bus.clone(),
-                database: core.database.clone(),
-                outbox: Arc::clone(&core.outbox),
-                lanes: core.lanes.clone(),
-                submitter: core.submitter.clone(),
-                waker: core.waker.clone(),
-                runner: core.runner.clone(),
-                tasks: core.tasks.clone(),
-            },
+            needs: Needs::of(core),
             added: call::Added::default(),
             marking: Mutex::default(),
         })
@@ -132,6 +102,7 @@ impl Schedule {
     }
 
     async fn add_made(&self, params: Value, maker: Option<Maker>) -> Result<Job, Refused> {
+        delivery::reachable(&self.needs, &params).await?;
         let job = self.jobs.add(params, maker).await?;
         self.marked(&job).await;
         self.tell(job.id(), JobAction::Added, Some(&job), None);
@@ -145,7 +116,9 @@ impl Schedule {
         fields: Map<String, Value>,
         revision: Option<String>,
     ) -> Result<Job, Refused> {
-        let job = self.jobs.patch(id, fields, revision, self.is_on()).await?;
+        delivery::reachable(&self.needs, &Value::Object(fields.clone())).await?;
+        let missed = self.is_on().then(|| self.needs.missed());
+        let job = self.jobs.patch(id, fields, revision, missed).await?;
         self.marked(&job).await;
         self.tell(job.id(), JobAction::Updated, Some(&job), None);
         Ok(job)

@@ -12,7 +12,7 @@ use openclaw_settings::Settings;
 use serde_json::{Map, Value, json};
 use tokio::time::timeout;
 
-use crate::Needs;
+use crate::needs::Needs;
 use crate::rows::{self, Begun};
 use crate::script::{self, Part, Script};
 use openclaw_jobs::{Command, Job, Payload};

@@ -2,12 +2,17 @@
 //! run that was begun by hand. Whatever changes a job and its runs together is one
 //! transaction.
 
+mod table;
+
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use openclaw_jobs::{Cause, Job, Planned};
+use openclaw_jobs::{CatchUp, Cause, Job, Planned};
 use openclaw_proto::schedule::JobRun;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde_json::{Value, json};
+
+use table::jobs;
+pub(crate) use table::{count, declared, heartbeats, read, read_all, remove, write};
 
 /// Jobs that are looked at in one transaction, which keeps messages waiting.
 const BATCH: i64 = 32;
@@ -74,7 +79,7 @@ pub(crate) struct Look {
 }
 
 /// Notes the times that have come, and begins the runs of those that are free.
-pub(crate) fn look(connection: &Connection, now: i64) -> rusqlite::Result<Look> {
+pub(crate) fn look(connection: &Connection, missed: CatchUp, now: i64) -> rusqlite::Result<Look> {
     let due = jobs(
         connection,
         "SELECT job FROM jobs WHERE next_ms <= ?1 ORDER BY next_ms LIMIT ?2",
@@ -82,7 +87,7 @@ pub(crate) fn look(connection: &Connection, now: i64) -> rusqlite::Result<Look> 
     )?;
     let mut has_more = due.len() as i64 == BATCH;
     for mut job in due {
-        fall_due(connection, &mut job, now)?;
+        fall_due(connection, &mut job, missed, now)?;
         write(connection, &job, now)?;
     }
     let waiting = waiting(connection)?;
@@ -116,8 +121,13 @@ pub(crate) fn next(connection: &Connection) -> rusqlite::Result<Option<(i64, boo
 
 /// Notes the times of `job` that have come. One that has a row, as after the
 /// clock was set back, gets no other.
-pub(crate) fn fall_due(connection: &Connection, job: &mut Job, now: i64) -> rusqlite::Result<()> {
-    for planned in job.fall_due(now) {
+pub(crate) fn fall_due(
+    connection: &Connection,
+    job: &mut Job,
+    missed: CatchUp,
+    now: i64,
+) -> rusqlite::Result<()> {
+    for planned in job.fall_due(now, missed) {
         plan(connection, job, &planned, now)?;
     }
     Ok(())
@@ -442,69 +452,6 @@ pub(crate) fn end(
         )?
         .execute([RUN_LIMIT])?;
     Ok(ended == 1)
-}
-
-pub(crate) fn read(connection: &Connection, id: &str) -> rusqlite::Result<Option<Job>> {
-    let text: Option<String> = connection
-        .prepare_cached("SELECT job FROM jobs WHERE job_id = ?1")?
-        .query_row([id], |row| row.get(0))
-        .optional()?;
-    Ok(text.and_then(|text| Job::read(&text)))
-}
-
-pub(crate) fn read_all(connection: &Connection) -> rusqlite::Result<Vec<Job>> {
-    jobs(connection, "SELECT job FROM jobs", [])
-}
-
-fn jobs(
-    connection: &Connection,
-    sql: &str,
-    values: impl rusqlite::Params,
-) -> rusqlite::Result<Vec<Job>> {
-    let mut statement = connection.prepare_cached(sql)?;
-    let rows = statement.query_map(values, |row| row.get::<_, String>(0))?;
-    let mut jobs = Vec::new();
-    for row in rows {
-        jobs.extend(Job::read(&row?));
-    }
-    Ok(jobs)
-}
-
-/// The heartbeats.
-pub(crate) fn heartbeats(connection: &Connection) -> rusqlite::Result<Vec<Job>> {
-    let sql = "SELECT job FROM jobs WHERE job_id GLOB 'heartbeat-*'";
-    let mut found = jobs(connection, sql, [])?;
-    found.retain(Job::is_heartbeat);
-    Ok(found)
-}
-
-/// How many jobs there are.
-pub(crate) fn count(connection: &Connection) -> rusqlite::Result<usize> {
-    let count: i64 = connection
-        .prepare_cached("SELECT count(*) FROM jobs")?
-        .query_row([], |row| row.get(0))?;
-    Ok(usize::try_from(count).unwrap_or(usize::MAX))
-}
-
-/// The jobs that somebody declared.
-pub(crate) fn declared(connection: &Connection) -> rusqlite::Result<Vec<Job>> {
-    let sql = "SELECT job FROM jobs WHERE instr(job, '\"declarationKey\"') > 0";
-    jobs(connection, sql, [])
-}
-
-/// Removes a job; false when there is none.
-pub(crate) fn remove(connection: &Connection, id: &str) -> rusqlite::Result<bool> {
-    let removed = connection.execute("DELETE FROM jobs WHERE job_id = ?1", [id])?;
-    Ok(removed > 0)
-}
-
-pub(crate) fn write(connection: &Connection, job: &Job, now: i64) -> rusqlite::Result<()> {
-    connection
-        .prepare_cached(
-            "INSERT OR REPLACE INTO jobs (job_id, job, next_ms, updated_ms) VALUES (?1, ?2, ?3, ?4)",
-        )?
-        .execute(params![job.id(), job.stored(), job.next_ms(), now])?;
-    Ok(())
 }
 
 #[cfg(test)]

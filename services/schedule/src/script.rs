@@ -5,7 +5,7 @@
 use std::pin::pin;
 use std::time::Duration;
 
-use crate::Needs;
+use crate::needs::Needs;
 use openclaw_jobs::{Command, fingerprint};
 use openclaw_proto::call::{CallError, Patience, RefusalCode, within};
 use openclaw_proto::event::Kind;

@@ -27,6 +27,8 @@ pub struct Policy {
     pub prune_after: Duration,
     /// The same for those of a dashboard.
     pub dashboards_after: Option<Duration>,
+    /// The same for isolated runs of jobs (`cron.sessionRetention`).
+    pub runs_after: Option<Duration>,
     /// The most that are not archived.
     pub max_entries: usize,
     /// Conversations in which something happened so lately stay.
@@ -107,6 +109,12 @@ impl Policy {
                 rest(key).starts_with("dashboard:") && is_stale && may_change(key, entry)
             });
         }
+        if let Some(after) = self.runs_after {
+            work.take(Reason::Age, |key, entry| {
+                let is_stale = is_before(entry.updated_at(), now_ms, after);
+                is_of_run(rest(key)) && is_stale && may_change(key, entry)
+            });
+        }
         work.take(Reason::Age, |key, entry| {
             is_before(entry.updated_at(), now_ms, self.prune_after) && may_change(key, entry)
         });
@@ -150,9 +158,12 @@ impl Policy {
             let is_dashboard = rest(key).starts_with("dashboard:");
             let archived = self.dashboards_after.filter(|_| is_dashboard);
             let archived = archived.map_or(i64::MAX, |window| after(activity(entry), window));
+            let ran = self.runs_after.filter(|_| is_of_run(rest(key)));
+            let ran = ran.map_or(i64::MAX, |window| after(entry.updated_at(), window));
             let kept = self.preserve_recent.filter(|_| !is_synthetic(rest(key)));
             let kept = kept.map_or(0, |window| after(activity(entry), window));
-            Some(pruned.min(archived).max(kept))
+            let first = pruned.min(archived).min(ran).max(kept);
+            Some(first).filter(|at| *at < i64::MAX)
         };
         left.iter().filter_map(at).min()
     }
@@ -227,6 +238,11 @@ fn is_synthetic(rest: &str) -> bool {
         || rest.ends_with(":heartbeat")
         || rest.contains(":heartbeat:")
         || is_probe(rest)
+}
+
+/// Whether an isolated run of a job made it.
+fn is_of_run(rest: &str) -> bool {
+    rest.starts_with("cron:")
 }
 
 /// Whether it is a probe of a model.

@@ -22,6 +22,7 @@ use crate::section::{sections, words};
 use crate::units::{MIB, mebibytes, seconds};
 
 pub mod channels;
+pub mod cron;
 pub mod gateway;
 pub mod heartbeat;
 pub mod hooks;
@@ -58,7 +59,7 @@ sections! {
         /// `hooks`.
         hooks: gateway::Hooks,
         /// `cron`.
-        cron: Cron,
+        cron: cron::Cron,
         /// `messages`.
         messages: messages::Messages,
         /// `session`.
@@ -81,29 +82,6 @@ sections! {
         bindings: Vec<channels::Binding>,
         /// `commands`.
         commands: channels::Commands,
-    }
-
-    /// `cron`.
-    pub struct Cron {
-        /// `false`: no job runs by itself. Jobs are kept, and those that somebody
-        /// starts run.
-        enabled: bool = true,
-        /// What receivers of webhooks know us by: sent as a bearer token.
-        #[serde(skip_serializing)]
-        webhook_token: Option<Secret>,
-        /// Which receivers there may be beside those of the public internet.
-        webhook_ssrf_policy: WebhookPolicy,
-    }
-
-    /// `cron.webhookSsrfPolicy`.
-    pub struct WebhookPolicy {
-        /// Names or addresses of hosts, word for word, that may be of this machine or
-        /// its networks.
-        allowed_hostnames: Vec<String>,
-        /// Those that there may not be.
-        blocked_hostnames: Vec<String>,
-        /// Whether all of them may be.
-        dangerously_allow_private_network: bool = false,
     }
 
     /// `agent`: what holds for the only agent; `agents.defaults` comes before it.

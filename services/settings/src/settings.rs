@@ -36,13 +36,14 @@ pub mod sandbox;
 mod session;
 pub(crate) mod tools;
 
+pub use crate::keys::cron::WebhookPolicy;
 pub use crate::keys::heartbeat::{ActiveHours, DirectPolicy, Heartbeat};
 pub use crate::keys::maintenance::MaintenanceMode;
 pub use crate::keys::messages::{QueueDrop, QueueMode};
 pub use crate::keys::send_policy::{SendPolicy, SendTarget};
 pub use crate::keys::session::{DmScope, Interrupted, SessionScope};
 pub use crate::keys::tools::{Ask, SafeBinProfile};
-pub use crate::keys::{Backend, Limits, LogLevel, MAX_TOKENS, SandboxLevel, WebhookPolicy};
+pub use crate::keys::{Backend, Limits, LogLevel, MAX_TOKENS, SandboxLevel};
 pub use agent::{AgentSettings, Bootstrap};
 pub use channels::ChannelSettings;
 pub use gateway::Gateway;
@@ -167,6 +168,7 @@ impl Settings {
         let search = source.search()?;
         let doors = Gateway::resolve(&fragment.gateway, &fragment.hooks, &origin)?;
         tools::check_paths(&fragment.mcp, &paths).map_err(invalid)?;
+        fragment.cron.checked().map_err(invalid)?;
         let known_models = KnownModels::of(&fragment.models, agents.values());
         Ok(Self {
             log_level: fragment.logging.level,
@@ -189,7 +191,7 @@ impl Settings {
             memory: memory::whole(&fragment.memory, &search)
                 .map_err(|(key, problem)| (format!("{MEMORY_SEARCH}.{key}"), problem))
                 .map_err(invalid)?,
-            session: SessionSettings::of(&fragment.session, &fragment.models),
+            session: SessionSettings::of(&fragment.session, &fragment.models, &fragment.cron),
             queue: QueueSettings::of(&fragment.messages.queue),
             channels: ChannelSettings::of(&paths, &document, &fragment, with_token)?,
             warnings: Vec::new(),

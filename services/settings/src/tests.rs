@@ -35,12 +35,13 @@ const KEPT: &str = "Of OpenClaw; kept";
 
 /// Keys without a default, each with what happens then. Nothing that is
 /// required may stand here.
-const WITHOUT_DEFAULT: [(&str, &str); 46] = [
+const WITHOUT_DEFAULT: [(&str, &str); 47] = [
     ("channels", "nobody is reached there"),
     ("$schema", "is for editors"),
     ("agent", "the MVP's names of agents.defaults"),
     ("agents.defaults.heartbeat", "there is none"),
     ("agents.defaults.identity", "a nameless assistant"),
+    ("cron.failureAlert", "as each job says"),
     ("cron.webhookToken", "receivers are told none"),
     (
         "agents.defaults.memory",

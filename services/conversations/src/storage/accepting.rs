@@ -17,6 +17,7 @@ use super::staged::{Staged, Undo};
 use super::state_files::{StateFiles, changed, overrides_of};
 use crate::fault::Fault;
 use crate::feed::Happening;
+use crate::outbox::PLACE_FIELD;
 
 /// What the transcript calls a message that only begins anew.
 pub const RESET_COMMAND: &str = "reset";
@@ -179,10 +180,10 @@ impl Admission {
 /// Where a session's answers go, and where it came from (OpenClaw's fields).
 fn note_channel(entry: &mut SessionEntry, channel: &str, chat_type: &str) {
     entry.set("lastChannel", channel);
-    let delivery: Option<Value> = entry.get("deliveryContext");
+    let delivery: Option<Value> = entry.get(PLACE_FIELD);
     // With the same channel it may say more: an account, a thread.
     if delivery.is_none_or(|delivery| delivery["channel"] != channel) {
-        entry.set("deliveryContext", json!({ "channel": channel }));
+        entry.set(PLACE_FIELD, json!({ "channel": channel }));
     }
     if entry.get::<Value>("origin").is_none() {
         let origin = json!({

@@ -9,7 +9,7 @@ use openclaw_sessions::store::SessionEntry;
 use serde_json::{Value, json};
 
 use super::command::{ChannelReply, state_of};
-use crate::outbox::NewDelivery;
+use crate::outbox::{NewDelivery, PLACE_FIELD, place_of};
 
 /// Notes where on `channel` a session's answers go (OpenClaw's fields).
 pub(super) fn note_route(entry: &mut SessionEntry, channel: &str, route: &Route) {
@@ -20,25 +20,14 @@ pub(super) fn note_route(entry: &mut SessionEntry, channel: &str, route: &Route)
     if let Some(thread) = &route.thread {
         delivery["threadId"] = json!(thread);
     }
-    entry.set("deliveryContext", delivery);
+    entry.set(PLACE_FIELD, delivery);
     entry.set("lastTo", route.id.clone());
 }
 
 /// Where a session's answers go, if that is on a channel.
 pub(super) fn place_of_session(entry: &SessionEntry) -> Option<Place> {
-    let delivery: Value = entry.get("deliveryContext")?;
-    let text = |name: &str| match &delivery[name] {
-        Value::String(text) => Some(text.clone()).filter(|text| !text.is_empty()),
-        Value::Number(number) => Some(number.to_string()),
-        _ => None,
-    };
-    Some(Place {
-        channel: text("channel")?,
-        account: text("accountId").unwrap_or_default(),
-        to: text("to")?,
-        chat: None,
-        thread: text("threadId"),
-    })
+    let delivery: Value = entry.get(PLACE_FIELD)?;
+    place_of(&delivery)
 }
 
 /// What the gateway itself says, where the session is.

@@ -96,7 +96,11 @@ mod tests {
     }
 
     fn settings() -> SessionSettings {
-        SessionSettings::of(&Default::default(), &Default::default())
+        SessionSettings::of(
+            &Default::default(),
+            &Default::default(),
+            &Default::default(),
+        )
     }
 
     #[test]
@@ -135,7 +139,7 @@ mod tests {
         let reset = serde_json::json!({ "mode": "idle", "idleMinutes": 5 });
         let section = serde_json::json!({ "reset": reset });
         let section = serde_json::from_value(section).unwrap();
-        let settings = SessionSettings::of(&section, &Default::default());
+        let settings = SessionSettings::of(&section, &Default::default(), &Default::default());
         let key = SessionKey::main(&"main".parse().unwrap());
         let due = |started: i64, last: i64| {
             let entry = serde_json::json!({

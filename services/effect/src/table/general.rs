@@ -66,9 +66,7 @@ pub(super) const ROWS: &[Row] = &[
         "cron",
         UNSUPPORTED,
         &[
-            "failureAlert",
-            "sessionRetention",
-            "skipMissedJobs",
+            "failureAlert.includeSkipped",
             "triggers",
             "webhookSsrfPolicy.allowIpv6UniqueLocalRange",
             "webhookSsrfPolicy.allowRfc2544BenchmarkRange",

@@ -14,6 +14,7 @@ fn policy() -> Policy {
     Policy {
         prune_after: 30 * DAY,
         dashboards_after: Some(7 * DAY),
+        runs_after: None,
         max_entries: 5000,
         preserve_recent: None,
     }
@@ -91,6 +92,24 @@ fn maintenance_archives_conversations_and_removes_what_programs_left() {
     ];
     assert_eq!(plan.remove, removed);
     assert_eq!(plan.next_ms, Some(ago(29) + 30 * 86_400_000 + 1));
+}
+
+#[test]
+fn maintenance_removes_isolated_runs_sooner() {
+    let run = Policy {
+        runs_after: Some(DAY),
+        ..policy()
+    };
+    let sessions = [
+        ("agent:main:cron:old", json!({"updatedAt": ago(2)})),
+        ("agent:main:cron:busy", json!({"updatedAt": ago(2)})),
+        ("agent:main:cron:fresh", json!({"updatedAt": ago(0)})),
+        ("agent:main:work", json!({"updatedAt": ago(2)})),
+    ];
+    let plan = plan(&run, &sessions, &["agent:main:cron:busy"]);
+    assert_eq!(plan.remove, ["agent:main:cron:old"]);
+    assert!(plan.archive.is_empty(), "{plan:?}");
+    assert_eq!(plan.next_ms, Some(ago(0) + 86_400_000 + 1));
 }
 
 #[test]

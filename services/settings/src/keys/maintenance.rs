@@ -63,7 +63,7 @@ pub enum MaintenanceMode {
 pub struct Age(#[cfg_attr(test, schemars(with = "written::Days"))] pub Duration);
 
 impl Age {
-    const fn days(days: u64) -> Self {
+    pub(super) const fn days(days: u64) -> Self {
         Self(Duration::from_secs(days * 24 * 60 * 60))
     }
 }
@@ -118,7 +118,8 @@ impl<'de> Deserialize<'de> for Bytes {
 impl<'de> Deserialize<'de> for OrNever<Age> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = Value::deserialize(deserializer)?;
-        if value == Value::Bool(false) || value.as_f64() == Some(0.0) {
+        let is_nothing = text_of(&value).and_then(|text| milliseconds(&text)) == Some(0);
+        if value == Value::Bool(false) || is_nothing {
             return Ok(Self(None));
         }
         let age = Age::deserialize(value).map_err(D::Error::custom)?;
@@ -201,7 +202,7 @@ fn whole(number: f64) -> Option<u64> {
 
 /// What the schema says of them.
 #[cfg(test)]
-mod written {
+pub(in crate::keys) mod written {
     #[derive(schemars::JsonSchema)]
     #[schemars(untagged)]
     #[expect(dead_code, reason = "only its schema is used")]
@@ -215,7 +216,7 @@ mod written {
     #[derive(schemars::JsonSchema)]
     #[schemars(untagged)]
     #[expect(dead_code, reason = "only its schema is used")]
-    pub(super) enum DaysOrNever {
+    pub(in crate::keys) enum DaysOrNever {
         /// So many days.
         Number(#[schemars(range(min = 0.0))] f64),
         /// With units, such as `12h` or `1d12h`.

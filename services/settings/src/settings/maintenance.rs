@@ -13,6 +13,8 @@ pub struct Maintenance {
     pub prune_after: Duration,
     /// The same for those of a dashboard; `None`: as the others.
     pub dashboards_after: Option<Duration>,
+    /// The same for isolated runs of jobs, which are removed then.
+    pub runs_after: Option<Duration>,
     /// The most of one agent that are not archived.
     pub max_entries: u64,
     /// Those in which something happened so lately stay.
@@ -33,14 +35,38 @@ pub struct DiskBudget {
 }
 
 impl Maintenance {
-    pub(super) fn of(written: &Written) -> Self {
-        let age = |OrNever(age): OrNever<Age>| age.map(|Age(age)| age);
+    /// What is done with old sessions; `runs_after` is of isolated runs of jobs and
+    /// holds also where nothing else does. None: nothing.
+    pub(super) fn of(written: Option<&Written>, runs_after: OrNever<Age>) -> Option<Self> {
+        let runs_after = age(runs_after);
+        let base = match written {
+            Some(written) => Self::whole(written),
+            None => Self::runs_alone(runs_after?),
+        };
+        Some(Self { runs_after, ..base })
+    }
+
+    fn runs_alone(after: Duration) -> Self {
+        Self {
+            mode: MaintenanceMode::Enforce,
+            prune_after: Duration::MAX,
+            dashboards_after: None,
+            runs_after: Some(after),
+            max_entries: u64::from(u32::MAX),
+            preserve_recent: None,
+            archives_for: None,
+            disk: None,
+        }
+    }
+
+    fn whole(written: &Written) -> Self {
         let OrNever(most) = written.max_disk_bytes;
         let target = written.high_water_bytes.map(|Bytes(target)| target);
         Self {
             mode: written.mode,
             prune_after: written.prune_after.0,
             dashboards_after: age(written.archive_dashboard_after),
+            runs_after: None,
             max_entries: written.max_entries,
             preserve_recent: age(written.preserve_recent),
             archives_for: age(written.reset_archive_retention),
@@ -55,6 +81,10 @@ impl Maintenance {
     }
 }
 
+fn age(OrNever(age): OrNever<Age>) -> Option<Duration> {
+    age.map(|Age(age)| age)
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
@@ -66,7 +96,17 @@ mod tests {
     }
 
     fn of(written: Value) -> Maintenance {
-        Maintenance::of(&serde_json::from_value(written).unwrap())
+        let written = serde_json::from_value(written).unwrap();
+        Maintenance::of(Some(&written), OrNever(None)).unwrap()
+    }
+
+    #[test]
+    fn runs_of_jobs_go_where_nothing_else_does() {
+        let day = OrNever(Some(Age(days(1))));
+        let alone = Maintenance::of(None, day).unwrap();
+        assert_eq!(alone.runs_after, Some(days(1)));
+        assert_eq!((alone.dashboards_after, alone.disk), (None, None));
+        assert_eq!(Maintenance::of(None, OrNever(None)), None);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::maintenance::Maintenance;
 use crate::keys::Models;
+use crate::keys::cron::Cron;
 use crate::keys::send_policy::SendPolicy;
 use crate::keys::session::{DmScope, Interrupted, Mode, Reset, Session, SessionScope};
 
@@ -84,7 +85,7 @@ impl ResetPolicies {
 
 impl SessionSettings {
     /// The settings of a configuration.
-    pub fn of(written: &Session, models: &Models) -> Self {
+    pub fn of(written: &Session, models: &Models, cron: &Cron) -> Self {
         let all = |written: &BTreeMap<String, Reset>| -> BTreeMap<String, ResetPolicy> {
             let named = written.iter();
             named
@@ -102,7 +103,7 @@ impl SessionSettings {
         };
         Self {
             scope: written.scope,
-            maintenance: written.maintenance.as_ref().map(Maintenance::of),
+            maintenance: Maintenance::of(written.maintenance.as_ref(), cron.session_retention),
             dm_scope: written.dm_scope,
             identity_links: written.identity_links.clone(),
             reset: ResetPolicies {
@@ -190,7 +191,11 @@ mod tests {
         let settings = of(json!({})).unwrap();
         assert_eq!(settings.dm_scope, DmScope::Main);
         assert_eq!(settings.scope, SessionScope::PerSender);
-        assert_eq!(settings.maintenance, None);
+        let kept = settings.maintenance.unwrap();
+        assert_eq!(kept.runs_after, Some(Duration::from_secs(86_400)));
+        assert_eq!(kept.dashboards_after, None);
+        let never = of(json!({"cron": {"sessionRetention": false}})).unwrap();
+        assert_eq!(never.maintenance, None);
         assert_eq!(settings.reset.of("direct", "cli"), ResetPolicy::default());
         assert_eq!(settings.reset_triggers, ["/new", "/reset"]);
     }

@@ -80,6 +80,7 @@ mod survival;
 mod switching;
 mod telegram;
 mod telegram_groups;
+mod telegram_jobs;
 mod telegram_judges;
 mod telegram_kept;
 mod telegram_load;

@@ -210,6 +210,7 @@ fn policy(settings: &Maintenance) -> Policy {
     Policy {
         prune_after: settings.prune_after,
         dashboards_after: settings.dashboards_after,
+        runs_after: settings.runs_after,
         max_entries: usize::try_from(settings.max_entries).unwrap_or(usize::MAX),
         preserve_recent: settings.preserve_recent,
     }
