@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use openclaw_proto::address::AT_REST;
+use openclaw_settings::Settings;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 use tonic::service::Routes;
@@ -13,6 +15,7 @@ use tonic::transport::Server;
 use tonic_health::ServingStatus;
 use tonic_health::server::{HealthReporter, HealthService};
 
+use crate::activity::{self, Activity};
 use crate::connections::{self, Guests};
 use crate::program::Daemon;
 use crate::rest;
@@ -30,9 +33,12 @@ const CALLS_PER_CONNECTION: u32 = 256;
 /// Serves `routes`, named `service` for the health service, on the socket
 /// `control` until shutdown, then waits for `drain` up to its deadline.
 ///
+/// It leaves before that when nothing was under way for as long as the settings
+/// say and it is started again on demand; whoever connects then waits for the next.
+///
 /// Health and reflection are added. READY is sent after the first successful
 /// health check through the socket itself.
-pub async fn serve<S>(
+pub async fn serve<S: AsRef<Settings>>(
     daemon: &mut Daemon<S>,
     service: &'static str,
     routes: Routes,
@@ -42,7 +48,7 @@ pub async fn serve<S>(
 }
 
 /// As [`serve`], for `guests` too. `routes` say what those may call.
-pub async fn serve_guests<S>(
+pub async fn serve_guests<S: AsRef<Settings>>(
     daemon: &mut Daemon<S>,
     service: &'static str,
     routes: Routes,
@@ -59,7 +65,8 @@ pub async fn serve_guests<S>(
     }
     let stop = CancellationToken::new();
     let routes = with_health_and_reflection(routes, &reporter)?;
-    let mut server = start(listener, routes, stop.clone(), guests)?;
+    let activity = daemon.activity.clone();
+    let mut server = start(listener, routes, stop.clone(), guests, activity)?;
 
     let mut probe = Probe::new(&socket);
     probe.check().await.context("serve the control socket")?;
@@ -73,10 +80,17 @@ pub async fn serve_guests<S>(
             result.context("the server task ended")??;
             anyhow::bail!("the server stopped by itself");
         }
-        () = daemon.shutdown.cancelled() => {}
+        () = daemon.shutdown.cancelled() => {
+            daemon.notifier.stopping();
+            daemon.notifier.status("stopping: waiting for running work");
+        }
+        () = rest(daemon) => {
+            daemon.notifier.stopping();
+            daemon.notifier.status(AT_REST);
+            tracing::info!("nothing is under way: leaving until somebody connects");
+            daemon.shutdown.cancel();
+        }
     }
-    daemon.notifier.stopping();
-    daemon.notifier.status("stopping: waiting for running work");
     for name in ["", service] {
         reporter
             .set_service_status(name, ServingStatus::NotServing)
@@ -95,6 +109,16 @@ pub async fn serve_guests<S>(
     }
 }
 
+/// Waits until the daemon may leave.
+async fn rest<S: AsRef<Settings>>(daemon: &Daemon<S>) {
+    if !activity::is_on_demand(&daemon.environment) {
+        return std::future::pending().await;
+    }
+    let configuration = &daemon.configuration;
+    let limit = || (*configuration.settings()).as_ref().gateway.idle_exit;
+    daemon.activity.rest(limit).await;
+}
+
 type ServerTask = AbortOnDropHandle<anyhow::Result<()>>;
 
 fn start(
@@ -102,6 +126,7 @@ fn start(
     routes: Routes,
     stop: CancellationToken,
     guests: Guests,
+    activity: Activity,
 ) -> anyhow::Result<ServerTask> {
     listener
         .set_nonblocking(true)
@@ -112,7 +137,7 @@ fn start(
         .max_concurrent_streams(CALLS_PER_CONNECTION)
         .add_routes(routes)
         .serve_with_incoming_shutdown(
-            connections::accepted(listener, guests),
+            connections::accepted(listener, guests, activity),
             stop.cancelled_owned(),
         );
     Ok(AbortOnDropHandle::new(tokio::spawn(async move {

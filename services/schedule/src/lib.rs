@@ -12,6 +12,7 @@ mod perform;
 mod rows;
 mod script;
 mod timer;
+mod wakeup;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,6 +31,8 @@ use openclaw_jobs::Job;
 use openclaw_runs::outbox::Outbox;
 use openclaw_runs::{Bus, Core, DomainEvent, JobAction, Submitter, Waker};
 
+use wakeup::Wakeup;
+
 pub use call::{Answer, Call};
 pub use jobs::{Jobs, Refused};
 pub use openclaw_jobs as job;
@@ -46,6 +49,8 @@ pub struct Schedule {
     needs: Needs,
     /// When agents added jobs.
     added: call::Added,
+    /// What starts the gateway for the job that is due next.
+    wakeup: Wakeup,
     /// Held by whoever looks whether there is to be a mark.
     marking: Mutex<()>,
 }
@@ -84,6 +89,7 @@ impl Schedule {
                 tasks: core.tasks.clone(),
             },
             added: call::Added::default(),
+            wakeup: Wakeup::default(),
             marking: Mutex::default(),
         })
     }
