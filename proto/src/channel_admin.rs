@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 
 use serde::Serialize;
-use tonic::transport::Channel;
 
-use crate::address;
+use crate::address::{self, Channel};
 use crate::call::CallError;
 use crate::channel::{AccountName, Connection, Health};
 use crate::invalid::Invalid;

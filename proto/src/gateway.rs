@@ -9,9 +9,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use tokio_stream::{Stream, StreamExt as _};
-use tonic::transport::Channel;
 
-use crate::address;
+use crate::address::{self, Channel};
 use crate::approval::{Approval, Approvals, Decision};
 use crate::call::CallError;
 use crate::event::Event;
@@ -262,7 +261,16 @@ impl Client {
 
     /// What the suite says of itself.
     pub async fn status(&self) -> Result<wire::StatusResponse, CallError> {
-        let response = self.0.clone().status(wire::StatusRequest {}).await?;
+        self.status_of(false).await
+    }
+
+    /// The same without the other daemons, which it would start for it.
+    pub async fn own_status(&self) -> Result<wire::StatusResponse, CallError> {
+        self.status_of(true).await
+    }
+
+    async fn status_of(&self, alone: bool) -> Result<wire::StatusResponse, CallError> {
+        let response = self.0.clone().status(wire::StatusRequest { alone }).await?;
         Ok(response.into_inner())
     }
 }

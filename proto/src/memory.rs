@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 
 use tokio_stream::{Stream, StreamExt as _};
-use tonic::transport::Channel;
 
-use crate::address;
+use crate::address::{self, Channel};
 use crate::call::CallError;
 use crate::origin::{Origin, is_shared};
 use crate::wire::memory as wire;

@@ -4,9 +4,8 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 use tokio_stream::{Stream, StreamExt as _};
-use tonic::transport::Channel;
 
-use crate::address;
+use crate::address::{self, Channel};
 use crate::approval::{Decision, GrantedCommand};
 use crate::call::CallError;
 use crate::event::{Event, Resources};

@@ -4,9 +4,8 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 use serde_json::Value;
-use tonic::transport::Channel;
 
-use crate::address;
+use crate::address::{self, Channel};
 use crate::call::CallError;
 use crate::invalid::Invalid;
 use crate::wire::gateway as wire;

@@ -5,11 +5,10 @@ use std::path::PathBuf;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_stream::{Stream, StreamExt as _};
-use tonic::transport::Channel;
 
 use super::AccountName;
 use super::{Attend, FileHead, HandIn, HandedIn, Health, Instruction, PART_LIMIT, Stored};
-use crate::address;
+use crate::address::{self, Channel};
 use crate::call::CallError;
 use crate::wire::channel as wire;
 use wire::channels_client::ChannelsClient;

@@ -3,10 +3,9 @@
 use std::path::PathBuf;
 
 use tokio_stream::{Stream, StreamExt as _};
-use tonic::transport::Channel;
 
 use super::{FeedItem, Subscription};
-use crate::address;
+use crate::address::{self, Channel};
 use crate::call::CallError;
 use crate::wire::gateway as wire;
 use wire::events_client::EventsClient;

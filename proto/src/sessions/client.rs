@@ -3,13 +3,12 @@
 use std::path::PathBuf;
 
 use tokio_stream::{Stream, StreamExt as _};
-use tonic::transport::Channel;
 
 use super::{
     Change, Deleted, Exported, Findings, Import, ImportReport, Mentions, Named, Page, Part,
     Preview, Query, Reading, Rows, Search, Session,
 };
-use crate::address;
+use crate::address::{self, Channel};
 use crate::call::CallError;
 use crate::invalid::Invalid;
 use crate::wire::gateway as wire;

@@ -206,6 +206,11 @@ impl Renewals {
         drop(self.0.attempt.lock().await);
     }
 
+    /// Whether something is being asked.
+    pub(crate) fn is_asking(&self) -> bool {
+        self.0.attempt.try_lock().is_err()
+    }
+
     /// The configuration as it will be for the next turn, for a status: a login
     /// that will be renewed is as good as one that has not ended.
     pub(crate) fn expected(&self, read: &Arc<RunnerSettings>) -> Arc<RunnerSettings> {

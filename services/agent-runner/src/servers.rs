@@ -272,6 +272,15 @@ impl SessionServers {
         }
     }
 
+    /// Whether those of some session are up, or being started.
+    pub(crate) fn are_up(&self) -> bool {
+        let is_up = |session: &Session| match session.try_lock() {
+            Ok(place) => place.as_ref().is_some_and(|it| !it.ended.is_cancelled()),
+            Err(_) => true,
+        };
+        self.lock().sessions.values().any(is_up)
+    }
+
     /// Lets all of them go.
     pub(crate) fn clear(&self) {
         let mut inner = self.lock();

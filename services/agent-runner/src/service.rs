@@ -103,7 +103,15 @@ pub async fn run(mut daemon: Daemon<RunnerSettings>) -> anyhow::Result<()> {
     let _servers = AbortOnDropHandle::new(tokio::spawn(servers));
     let catalog = catalog::keep(daemon.configuration.clone());
     let _catalog = AbortOnDropHandle::new(tokio::spawn(catalog));
-    let _proof = AbortOnDropHandle::new(tokio::spawn(prove(runner.clone())));
+    let proving = daemon.activity.begin();
+    let proof = runner.clone();
+    let proof = async move {
+        prove(proof).await;
+        drop(proving);
+    };
+    let _proof = AbortOnDropHandle::new(tokio::spawn(proof));
+    let runs = Arc::clone(&runner.0.runs);
+    daemon.activity.busy_while(move || runs.is_busy());
     let offer = embedding::offer(
         daemon.configuration.clone(),
         memory::Client::new(settings.paths.memory_socket()),

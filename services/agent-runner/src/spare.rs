@@ -131,6 +131,13 @@ impl Spare {
         }
     }
 
+    /// Whether there is one, or one is being started.
+    pub(crate) fn stands_ready(&self) -> bool {
+        let inner = self.lock();
+        let is_there = inner.ready.as_ref().is_some_and(|it| it.held.is_alive());
+        is_there || inner.starting.is_some()
+    }
+
     /// Whether turns come about as fast as spares.
     pub(crate) fn is_short(&self) -> bool {
         self.lock().is_short

@@ -81,6 +81,23 @@ pub(crate) struct Runs {
     pub(crate) table: Table,
 }
 
+impl Runs {
+    /// Whether something is under way, or stands ready, that would end with the daemon.
+    /// The process that stands ready for any turn is none: it waits without an end.
+    pub(crate) fn is_busy(&self) -> bool {
+        let TurnContext {
+            renewals,
+            warm,
+            servers,
+            ..
+        } = &self.context;
+        *self.table.running().borrow() > 0
+            || renewals.is_asking()
+            || warm.all().iter().any(Spare::stands_ready)
+            || servers.are_up()
+    }
+}
+
 /// A turn and what it is run by.
 #[derive(Debug)]
 pub(crate) struct Task {

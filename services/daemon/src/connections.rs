@@ -11,6 +11,8 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tonic::transport::server::Connected;
 
+use crate::activity::{Activity, UnderWay};
+
 /// Connections at once. Clients are the other daemons and a few command
 /// lines; more than this is somebody's loop.
 const CONNECTION_LIMIT: usize = 256;
@@ -46,35 +48,52 @@ pub struct Connection {
     stream: UnixStream,
     caller: Caller,
     _permit: OwnedSemaphorePermit,
+    _under_way: Option<UnderWay>,
 }
 
 /// The connections of `listener` whose peer is this user, root or one of
-/// `guests` (SO_PEERCRED, unix(7)). Others are closed and logged.
+/// `guests` (SO_PEERCRED, unix(7)). Others are closed and logged. When `activity`
+/// has ended none is accepted any more; until then each of another process is a
+/// part of it.
 pub fn accepted(
     listener: UnixListener,
     guests: Guests,
+    activity: Activity,
 ) -> impl Stream<Item = io::Result<Connection>> {
     let permits = Arc::new(Semaphore::new(CONNECTION_LIMIT));
-    let state = (listener, permits, guests);
-    stream::unfold(state, |(listener, permits, guests)| async move {
+    let state = (listener, permits, guests, activity);
+    stream::unfold(state, |(listener, permits, guests, activity)| async move {
         loop {
             // Before accept: a connection that cannot be served yet waits in
             // the backlog and costs nothing.
             let permit = Arc::clone(&permits).acquire_owned().await.ok()?;
-            let stream = match listener.accept().await {
-                Ok((stream, _)) => stream,
-                Err(error) => return Some((Err(error), (listener, permits, guests))),
+            let accepted = tokio::select! {
+                biased;
+                () = activity.left() => std::future::pending().await,
+                accepted = listener.accept() => accepted,
             };
+            let stream = match accepted {
+                Ok((stream, _)) => stream,
+                Err(error) => return Some((Err(error), (listener, permits, guests, activity))),
+            };
+            let under_way = (!is_own(&stream)).then(|| activity.begin());
             if let Some(caller) = allowed(&stream, &guests) {
                 let connection = Connection {
                     stream,
                     caller,
                     _permit: permit,
+                    _under_way: under_way,
                 };
-                return Some((Ok(connection), (listener, permits, guests)));
+                return Some((Ok(connection), (listener, permits, guests, activity)));
             }
         }
     })
+}
+
+/// Whether it is this process that asks itself whether it is alive.
+fn is_own(stream: &UnixStream) -> bool {
+    let peer = stream.peer_cred().ok().and_then(|peer| peer.pid());
+    peer == Some(nix::unistd::getpid().as_raw())
 }
 
 fn allowed(stream: &UnixStream, guests: &Guests) -> Option<Caller> {
@@ -143,5 +162,92 @@ impl AsyncWrite for Connection {
 
     fn is_write_vectored(&self) -> bool {
         self.stream.is_write_vectored()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
+
+    use futures_util::StreamExt as _;
+    use openclaw_proto::address;
+    use tonic::transport::Server;
+    use tonic_health::ServingStatus;
+    use tonic_health::pb::HealthCheckRequest;
+    use tonic_health::pb::health_client::HealthClient;
+
+    use super::*;
+
+    /// A health service at a socket, how many connections it accepted, and the
+    /// reporter of what it says.
+    fn serve(
+        socket: &std::path::Path,
+        activity: Activity,
+    ) -> (Arc<AtomicUsize>, tonic_health::server::HealthReporter) {
+        let (reporter, health) = tonic_health::server::health_reporter();
+        let count = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&count);
+        let listener = UnixListener::bind(socket).unwrap();
+        let connections = accepted(listener, no_guests(), activity).inspect(move |_| {
+            counted.fetch_add(1, Ordering::Relaxed);
+        });
+        let server = Server::builder().add_service(health);
+        tokio::spawn(server.serve_with_incoming(connections));
+        (count, reporter)
+    }
+
+    #[tokio::test]
+    async fn channel_keeps_its_connection_and_lets_go_of_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("s");
+        let (count, _) = serve(&socket, Activity::default());
+        let asked = async |channel: &address::Channel| {
+            let mut client = HealthClient::new(channel.clone());
+            client.check(HealthCheckRequest::default()).await.unwrap();
+            count.load(Ordering::Relaxed)
+        };
+        let keeps = address::kept_for(socket.clone(), Duration::from_secs(3600));
+        assert_eq!((asked(&keeps).await, asked(&keeps).await), (1, 1));
+        let lets_go = address::kept_for(socket, Duration::ZERO);
+        assert_eq!((asked(&lets_go).await, asked(&lets_go).await), (2, 3));
+    }
+
+    #[tokio::test]
+    async fn channel_that_lets_go_leaves_streams_their_connection() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("s");
+        let (count, reporter) = serve(&socket, Activity::default());
+        let channel = address::kept_for(socket, Duration::ZERO);
+        let mut client = HealthClient::new(channel);
+        let watched = client.watch(HealthCheckRequest::default()).await;
+        let mut watched = watched.unwrap().into_inner();
+        watched.message().await.unwrap().unwrap();
+        client.check(HealthCheckRequest::default()).await.unwrap();
+        assert_eq!(count.load(Ordering::Relaxed), 2);
+        reporter
+            .set_service_status("", ServingStatus::NotServing)
+            .await;
+        let told = watched.message().await.unwrap().unwrap();
+        assert_eq!(told.status, ServingStatus::NotServing as i32);
+    }
+
+    #[tokio::test]
+    async fn connection_after_the_gate_was_closed_waits_in_the_queue() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("s");
+        let listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let next = listener.try_clone().unwrap();
+        let activity = Activity::default();
+        let listener = UnixListener::from_std(listener).unwrap();
+        let mut connections = Box::pin(accepted(listener, no_guests(), activity.clone()));
+        let client = UnixStream::connect(&socket).await.unwrap();
+        activity.rest(|| Some(Duration::ZERO)).await;
+        let accepted = futures_util::poll!(connections.next());
+        assert!(accepted.is_pending());
+        // The next process, which has the same queue.
+        next.accept().unwrap();
+        drop(client);
     }
 }

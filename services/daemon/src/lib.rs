@@ -4,6 +4,7 @@
 //! This is the only crate that reads LISTEN_*, NOTIFY_SOCKET, WATCHDOG_* and
 //! CREDENTIALS_DIRECTORY (sd_listen_fds(3), sd_notify(3), systemd.exec(5)).
 
+pub mod activity;
 pub mod arguments;
 pub mod client;
 pub mod clock;
@@ -25,6 +26,7 @@ pub mod telemetry;
 mod watch;
 pub mod watchdog;
 
+pub use activity::Activity;
 pub use configuration::Configuration;
 pub use listeners::Listeners;
 pub use notifier::Notifier;

@@ -11,6 +11,7 @@ use openclaw_settings::{LogLevel, Settings};
 use tokio::runtime;
 use tokio_util::sync::CancellationToken;
 
+use crate::activity::Activity;
 use crate::configuration::{self, Configuration, Current, Load, Owner};
 use crate::exit;
 use crate::failure;
@@ -35,6 +36,8 @@ pub struct Daemon<S = Settings> {
     pub notifier: Notifier,
     /// Cancelled when the daemon is to end.
     pub shutdown: CancellationToken,
+    /// What is under way; the connections to the control socket are.
+    pub activity: Activity,
 }
 
 /// Runs a daemon: settings, log, signals and sockets, then `run`; its error is
@@ -112,6 +115,7 @@ where
             listeners,
             notifier: notifier.clone(),
             shutdown: CancellationToken::new(),
+            activity: Activity::default(),
         };
         let reload = Reload {
             owner,

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use openclaw_proto::address::AT_REST;
 use openclaw_settings::Settings;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
@@ -16,7 +17,7 @@ use tonic_health::ServingStatus;
 use tonic_health::server::{HealthReporter, HealthService};
 use tower::filter::AsyncFilterLayer;
 
-use crate::configuration::Configuration;
+use crate::activity;
 use crate::connections::{self, Guests};
 use crate::program::Daemon;
 use crate::rest;
@@ -34,8 +35,12 @@ const CALLS_PER_CONNECTION: u32 = 256;
 /// Serves `routes`, named `service` for the health service, on the socket
 /// `control` until shutdown, then waits for `drain` up to its deadline.
 ///
-/// A call sees what the configuration's files said when it came. Health and
-/// reflection are added. READY is sent after the first successful
+/// A call sees what the configuration's files said when it came.
+///
+/// It leaves before that when nothing was under way for as long as the settings
+/// say and it is started again on demand; whoever connects then waits for the next.
+///
+/// Health and reflection are added. READY is sent after the first successful
 /// health check through the socket itself.
 pub async fn serve<S>(
     daemon: &mut Daemon<S>,
@@ -70,13 +75,7 @@ where
     }
     let stop = CancellationToken::new();
     let routes = with_health_and_reflection(routes, &reporter)?;
-    let mut server = start(
-        listener,
-        routes,
-        stop.clone(),
-        guests,
-        &daemon.configuration,
-    )?;
+    let mut server = start(listener, routes, stop.clone(), guests, daemon)?;
 
     let mut probe = Probe::new(&socket);
     probe.check().await.context("serve the control socket")?;
@@ -90,10 +89,17 @@ where
             result.context("the server task ended")??;
             anyhow::bail!("the server stopped by itself");
         }
-        () = daemon.shutdown.cancelled() => {}
+        () = daemon.shutdown.cancelled() => {
+            daemon.notifier.stopping();
+            daemon.notifier.status("stopping: waiting for running work");
+        }
+        () = rest(daemon) => {
+            daemon.notifier.stopping();
+            daemon.notifier.status(AT_REST);
+            tracing::info!("nothing is under way: leaving until somebody connects");
+            daemon.shutdown.cancel();
+        }
     }
-    daemon.notifier.stopping();
-    daemon.notifier.status("stopping: waiting for running work");
     for name in ["", service] {
         reporter
             .set_service_status(name, ServingStatus::NotServing)
@@ -112,6 +118,16 @@ where
     }
 }
 
+/// Waits until the daemon may leave.
+async fn rest<S: AsRef<Settings>>(daemon: &Daemon<S>) {
+    if !activity::is_on_demand(&daemon.environment) {
+        return std::future::pending().await;
+    }
+    let configuration = &daemon.configuration;
+    let limit = || (*configuration.settings()).as_ref().gateway.idle_exit;
+    daemon.activity.rest(limit).await;
+}
+
 type ServerTask = AbortOnDropHandle<anyhow::Result<()>>;
 
 fn start<S>(
@@ -119,7 +135,7 @@ fn start<S>(
     routes: Routes,
     stop: CancellationToken,
     guests: Guests,
-    configuration: &Configuration<S>,
+    daemon: &Daemon<S>,
 ) -> anyhow::Result<ServerTask>
 where
     S: AsRef<Settings> + Send + Sync + 'static,
@@ -129,7 +145,7 @@ where
         .context("make the control socket non-blocking")?;
     let listener =
         tokio::net::UnixListener::from_std(listener).context("take the control socket")?;
-    let configuration = configuration.clone();
+    let configuration = daemon.configuration.clone();
     let caught_up = AsyncFilterLayer::new(move |call| {
         let configuration = configuration.clone();
         async move {
@@ -142,7 +158,7 @@ where
         .max_concurrent_streams(CALLS_PER_CONNECTION)
         .add_routes(routes)
         .serve_with_incoming_shutdown(
-            connections::accepted(listener, guests),
+            connections::accepted(listener, guests, daemon.activity.clone()),
             stop.cancelled_owned(),
         );
     Ok(AbortOnDropHandle::new(tokio::spawn(async move {

@@ -38,7 +38,7 @@ pub struct Probe {
 impl Probe {
     /// A probe of the daemon at `socket`.
     pub fn new(socket: &Path) -> Self {
-        let channel = openclaw_proto::address::channel(PathBuf::from(socket));
+        let channel = openclaw_proto::address::lasting(PathBuf::from(socket));
         Self {
             client: HealthClient::new(channel),
         }

@@ -180,8 +180,9 @@ impl gateway_server::Gateway for GatewayService {
 
     async fn status(
         &self,
-        _request: Request<wire::StatusRequest>,
+        request: Request<wire::StatusRequest>,
     ) -> Result<Response<wire::StatusResponse>, Status> {
-        Ok(Response::new(status::of(&self.0).await))
+        let alone = request.into_inner().alone;
+        Ok(Response::new(status::of(&self.0, alone).await))
     }
 }

@@ -16,7 +16,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
-use openclaw_daemon::Listeners;
+use openclaw_daemon::{Activity, Listeners};
 use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
@@ -74,15 +74,18 @@ struct Loop {
     router: Router,
     places: Arc<Semaphore>,
     stop: CancellationToken,
+    activity: Activity,
     tasks: TaskTracker,
 }
 
-/// Serves every TCP socket that was passed until `stop`.
+/// Serves every TCP socket that was passed until `stop`, or until `activity` ended,
+/// of which each connection is a part.
 pub fn open(
     doors: &Arc<Doors>,
     websocket: &Arc<dyn WebSocket>,
     listeners: &mut Listeners,
     stop: CancellationToken,
+    activity: &Activity,
 ) -> anyhow::Result<Open> {
     let open = Open {
         stop,
@@ -98,6 +101,7 @@ pub fn open(
                 router: http::router(door, Arc::clone(doors)),
                 places: Arc::clone(&places),
                 stop: open.stop.clone(),
+                activity: activity.clone(),
                 tasks: open.tasks.clone(),
             };
             let what = || format!("take over the socket {:?}", door.name());
@@ -151,9 +155,11 @@ impl Loop {
             }
         };
         tokio::select! {
-            () = accept => {}
+            biased;
             // What is in the backlog is the next process's.
+            () = self.activity.left() => {}
             () = stop.cancelled() => {}
+            () = accept => {}
         }
     }
 
@@ -174,7 +180,10 @@ impl Loop {
             .max_headers(HEADER_LIMIT)
             .max_header_size(HEAD_LIMIT)
             .max_buf_size(BUFFER)
-            .serve_connection(TokioIo::new(Stream::new(stream, place)), service)
+            .serve_connection(
+                TokioIo::new(Stream::new(stream, place, self.activity.begin())),
+                service,
+            )
             .with_upgrades();
         let stop = self.stop.clone();
         self.tasks.spawn(async move {

@@ -24,7 +24,7 @@ const SOCKET_NAME: &str = "control";
 /// What the names of the doors' credentials begin with, after OPENCLAW_.
 const DOORS: [&str; 3] = ["CLI_", "GATEWAY_", "HOOKS_"];
 /// What another service manager told this process about itself.
-const MANAGERS: [&str; 7] = [
+const MANAGERS: [&str; 8] = [
     "LISTEN_PID",
     "LISTEN_FDS",
     "LISTEN_FDNAMES",
@@ -32,6 +32,7 @@ const MANAGERS: [&str; 7] = [
     "WATCHDOG_PID",
     "WATCHDOG_USEC",
     "JOURNAL_STREAM",
+    "OPENCLAW_ON_DEMAND",
 ];
 
 /// Starts `daemon` with its sockets. Standard error is a pipe.

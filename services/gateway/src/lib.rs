@@ -55,7 +55,11 @@ pub async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
     let _secret = AbortOnDropHandle::new(tokio::spawn(secret));
     let websocket: Arc<dyn WebSocket> = Arc::<Server>::clone(&server);
     let shutdown = daemon.shutdown.clone();
-    let open = openclaw_doors::open(&doors, &websocket, &mut daemon.listeners, shutdown)?;
+    let activity = daemon.activity.clone();
+    let listeners = &mut daemon.listeners;
+    let open = openclaw_doors::open(&doors, &websocket, listeners, shutdown, &activity)?;
+    let (working, schedule) = (Arc::clone(&core), Arc::clone(&doors.schedule));
+    activity.busy_while(move || working.is_busy() || schedule.needs_gateway());
     let door = GatewayServer::new(GatewayService(Arc::clone(&doors)))
         .max_decoding_message_size(MESSAGE_LIMIT)
         .max_encoding_message_size(MESSAGE_LIMIT);

@@ -106,6 +106,14 @@ impl Hub {
         lock(&runner.waiting).clear();
     }
 
+    /// Whether somebody waits for vectors.
+    pub(crate) fn is_asked(&self) -> bool {
+        let runner = lock(&self.0.runner);
+        runner
+            .as_ref()
+            .is_some_and(|it| !lock(&it.waiting).is_empty())
+    }
+
     /// Asks for the vectors of `texts`.
     pub(crate) async fn embed(
         &self,

@@ -66,6 +66,9 @@ pub async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
     let _following = AbortOnDropHandle::new(tokio::spawn(following));
     let report = report(Arc::clone(&agents), daemon.notifier.clone());
     let _report = AbortOnDropHandle::new(tokio::spawn(report));
+    let working = Arc::clone(&agents);
+    let is_busy = move || working.worker().is_busy() || working.hub().is_asked();
+    daemon.activity.busy_while(is_busy);
     let server = MemoryServer::new(Service::new(Arc::clone(&agents)))
         .max_decoding_message_size(MESSAGE_LIMIT)
         .max_encoding_message_size(MESSAGE_LIMIT);

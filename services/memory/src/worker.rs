@@ -53,6 +53,11 @@ impl Worker {
         run(&self.beside, work).await
     }
 
+    /// Whether something is being done.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.permits.available_permits() < AT_ONCE || self.beside.available_permits() == 0
+    }
+
     /// What there is has changed.
     pub(crate) fn tell_progress(&self) {
         self.progress.notify_one();

@@ -358,6 +358,11 @@ impl Core {
         }
     }
 
+    /// Whether something is done beside the calls: turns, jobs, commands.
+    pub fn is_busy(&self) -> bool {
+        !self.tasks.is_empty() || !self.runs.live().is_empty()
+    }
+
     /// Whether nothing is accepted any more.
     pub fn is_stopping(&self) -> bool {
         self.tasks.is_closed()

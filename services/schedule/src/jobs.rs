@@ -4,6 +4,7 @@ use openclaw_conversations::database::{Database, Fault};
 use openclaw_proto::schedule::JobRun;
 use openclaw_sessions::now_ms;
 use serde_json::{Map, Value};
+use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
@@ -22,6 +23,8 @@ pub struct Jobs {
     changed: Notify,
     /// Told when the next time may be another one.
     planned: Notify,
+    /// How often that was.
+    plan: AtomicU64,
 }
 
 /// Why something is not done with a job.
@@ -87,18 +90,29 @@ impl Jobs {
             database,
             changed: Notify::new(),
             planned: Notify::new(),
+            plan: AtomicU64::new(0),
         }
     }
 
     /// Looks at the jobs once more: what holds for them may have changed.
     pub(crate) fn look_again(&self) {
         self.changed.notify_one();
-        self.planned.notify_one();
+        self.replan();
     }
 
     /// Waits until a job was added or changed.
     pub(crate) async fn changed(&self) {
         self.changed.notified().await;
+    }
+
+    fn replan(&self) {
+        self.plan.fetch_add(1, Ordering::Relaxed);
+        self.planned.notify_one();
+    }
+
+    /// A number that is another one when the next time may be another one.
+    pub(crate) fn plan(&self) -> u64 {
+        self.plan.load(Ordering::Relaxed)
     }
 
     /// Waits until the next time may be another one.
@@ -279,7 +293,7 @@ impl Jobs {
         let look = self.database.call("look for jobs that are due", look);
         let look = look.await?;
         if !look.begun.is_empty() {
-            self.planned.notify_one();
+            self.replan();
         }
         Ok(look)
     }

@@ -13,6 +13,7 @@ mod perform;
 mod rows;
 mod script;
 mod timer;
+mod wakeup;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,6 +27,8 @@ use openclaw_jobs::Job;
 use openclaw_runs::{Core, DomainEvent, JobAction};
 
 use needs::Needs;
+
+use wakeup::Wakeup;
 
 pub use call::{Answer, Call};
 pub use jobs::{Jobs, Refused};
@@ -43,6 +46,8 @@ pub struct Schedule {
     needs: Needs,
     /// When agents added jobs.
     added: call::Added,
+    /// What starts the gateway for the job that is due next.
+    wakeup: Wakeup,
     /// Held by whoever looks whether there is to be a mark.
     marking: Mutex<()>,
 }
@@ -54,6 +59,7 @@ impl Schedule {
             jobs: Jobs::new(core.database.clone()),
             needs: Needs::of(core),
             added: call::Added::default(),
+            wakeup: Wakeup::default(),
             marking: Mutex::default(),
         })
     }

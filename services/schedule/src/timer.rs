@@ -12,6 +12,7 @@ use openclaw_config::write;
 use openclaw_conversations::database::Fault;
 use openclaw_daemon::failure;
 use openclaw_proto::runner::Alarm;
+use openclaw_sessions::now_ms;
 use tokio::time::sleep;
 
 use crate::Schedule;
@@ -33,23 +34,24 @@ impl Schedule {
         // Nobody is told of nothing where nothing was before.
         let mut armed = (!self.mark_path().exists()).then_some(None);
         while !self.needs.tasks.is_closed() {
+            let plan = self.jobs.plan();
             let wanted = match self.next_alarm().await {
-                Ok(wanted) => Some(wanted),
+                Ok(wanted) => wanted,
                 Err(fault) => {
                     failure::report("look for the next job, trying again later", &fault);
-                    None
+                    sleep(RETRY).await;
+                    continue;
                 }
             };
-            let is_set = match wanted {
-                None => false,
-                Some(wanted) => armed == Some(wanted) || self.arm(wanted).await,
-            };
-            if !is_set {
+            let is_new = armed != Some(wanted);
+            if is_new && !self.arm(wanted).await {
                 sleep(RETRY).await;
                 continue;
             }
-            armed = wanted;
-            tokio::join!(sleep(PAUSE), self.jobs.planned());
+            armed = Some(wanted);
+            self.wakeup.settle(plan);
+            let pause = if is_new { PAUSE } else { Duration::ZERO };
+            tokio::join!(sleep(pause), self.jobs.planned());
         }
     }
 
@@ -88,6 +90,9 @@ impl Schedule {
                 return false;
             }
         };
+        let timer = alarm.filter(|_| armed.is_armed);
+        self.wakeup
+            .note(alarm.map(|it| it.at_ms), timer.map(|it| it.at_ms));
         let is_to_wake = alarm.is_some_and(|alarm| alarm.wakes_system);
         if is_to_wake && armed.is_armed && !armed.wakes_system {
             tracing::warn!(
@@ -96,6 +101,12 @@ impl Schedule {
             );
         }
         true
+    }
+
+    /// Whether a job that is due needs this very gateway: soon, or because nothing
+    /// would start another one.
+    pub fn needs_gateway(&self) -> bool {
+        self.wakeup.needs_gateway(self.jobs.plan(), now_ms())
     }
 
     fn mark_path(&self) -> PathBuf {

@@ -27,7 +27,9 @@ pub use report::{
 };
 pub use text::JOBS_ARE_OFF;
 
+use activity::Activity;
 use overview::Overview;
+use processes::Processes;
 use spending::Spending;
 
 /// The wait before the first new attempt of `--wait`; it doubles.
@@ -39,7 +41,9 @@ const WATCH: &str = "2";
 
 /// Show what runs, which backend answers and why, and what is wrong.
 ///
-/// Exit code 1 when a daemon does not answer or no message can be taken.
+/// Daemons that ended because nobody needs them are not started for it, unless
+/// with --verbose or --wait. Exit code 1 when a daemon does not answer or no message
+/// can be taken.
 #[derive(Debug, clap::Args)]
 pub struct Status {
     /// Print one JSON document
@@ -94,13 +98,19 @@ impl Status {
         })
     }
 
-    /// Everybody is asked at once.
+    /// Everybody who is there is asked at once.
     async fn look(&self, paths: &Paths, environment: &Environment) -> Overview {
         let settings = || openclaw_settings::load(environment).ok();
-        let (suite, processes, activity, settings) = tokio::join!(
-            ask_until(paths, self.wait),
-            processes::ask(paths, environment),
-            activity::ask(paths),
+        let processes = processes::ask(paths, environment).await;
+        let (suite, activity, settings) = tokio::join!(
+            self.ask(paths, &processes),
+            async {
+                if processes.gateway.at_rest && !self.starts() {
+                    Activity::default()
+                } else {
+                    activity::ask(paths).await
+                }
+            },
             async { settings() },
         );
         // Of a file that cannot be read the daemons say what is wrong.
@@ -113,6 +123,19 @@ impl Status {
             processes,
             activity,
             today,
+        }
+    }
+
+    /// Whether daemons at rest are started for it.
+    fn starts(&self) -> bool {
+        self.verbose || self.wait.is_some()
+    }
+
+    async fn ask(&self, paths: &Paths, processes: &Processes) -> Suite {
+        if self.starts() {
+            ask_until(paths, self.wait).await
+        } else {
+            query::ask_awake(paths, processes).await
         }
     }
 

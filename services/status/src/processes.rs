@@ -4,11 +4,12 @@
 use std::fs;
 
 use openclaw_config::{Environment, Paths};
+use openclaw_proto::address::AT_REST;
 use openclaw_service_manager as manager;
 use serde::Serialize;
 
 /// Properties of systemd.service(5) that are shown.
-const PROPERTIES: &str = "--property=Id,MemoryCurrent,NRestarts";
+const PROPERTIES: &str = "--property=Id,ActiveState,StatusText,MemoryCurrent,NRestarts";
 /// How a page counts in /proc/PID/statm; 4 KiB on all machines that are served.
 const PAGE: u64 = 4096;
 
@@ -31,9 +32,21 @@ pub(crate) struct Process {
     /// How often it was started again since it was started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) restarts: Option<u64>,
+    /// Whether it ended because nobody needs it, and whoever connects starts it.
+    #[serde(skip_serializing_if = "is_false")]
+    pub(crate) at_rest: bool,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 impl Processes {
+    /// Whether one of the daemons that the gateway asks is at rest.
+    pub(crate) fn others_rest(&self) -> bool {
+        self.runner.at_rest || self.memory.at_rest
+    }
+
     /// The one that a program or its unit is.
     fn of(&mut self, program: &str) -> Option<&mut Process> {
         match program {
@@ -82,6 +95,8 @@ fn of_manager(text: &str) -> Processes {
             // "[not set]", and of old versions the largest number, are none.
             let memory = value("MemoryCurrent").and_then(|it| it.parse().ok());
             process.memory_bytes = memory.filter(|bytes| *bytes < u64::MAX);
+            process.at_rest = value("ActiveState") == Some("inactive")
+                && value("StatusText").is_some_and(|status| status.starts_with(AT_REST));
             process.restarts = value("NRestarts").and_then(|it| it.parse().ok());
         }
     }
@@ -123,6 +138,7 @@ mod tests {
         let gateway = Process {
             memory_bytes: Some(1 << 20),
             restarts: Some(2),
+            at_rest: false,
         };
         assert_eq!(all.gateway, gateway);
         assert_eq!(
@@ -131,6 +147,24 @@ mod tests {
         );
         assert_eq!(all.runner, Process::default());
         assert_eq!(of_manager(""), Processes::default());
+    }
+
+    #[test]
+    fn daemon_is_at_rest_when_it_said_so_and_is_gone() {
+        let show = |state: &str, status: &str| {
+            let text =
+                format!("Id=openclaw-memory.service\nActiveState={state}\nStatusText={status}");
+            of_manager(&text).memory.at_rest
+        };
+        assert!(show("inactive", AT_REST));
+        assert!(show(
+            "inactive",
+            &format!("{AT_REST}; the configuration is not used")
+        ));
+        assert!(!show("active", AT_REST), "it is just being started");
+        assert!(!show("failed", AT_REST));
+        assert!(!show("inactive", "2 files, 3 passages indexed"));
+        assert!(!show("inactive", ""));
     }
 
     #[test]

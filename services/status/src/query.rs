@@ -9,6 +9,7 @@ use openclaw_proto::call::{CallError, RefusalCode, within};
 use openclaw_proto::channel_admin::{self, AccountState};
 use openclaw_proto::{gateway, memory, runner};
 
+use crate::processes::{Process, Processes};
 use crate::report::{Answer, Gateway, Memory, Runner, Suite};
 use openclaw_connection as connection;
 
@@ -30,6 +31,44 @@ pub async fn ask(paths: &Paths) -> Suite {
         },
         Err(problem) => ask_alone(paths, problem).await,
     }
+}
+
+/// The same, without starting a daemon that is at rest.
+pub(crate) async fn ask_awake(paths: &Paths, processes: &Processes) -> Suite {
+    if !processes.gateway.at_rest && !processes.others_rest() {
+        return ask(paths).await;
+    }
+    let runner = runner::Client::new(paths.runner_socket());
+    let memory = memory::Client::new(paths.memory_socket());
+    let (gateway, channels) = if processes.gateway.at_rest {
+        (Answer::resting(), Answer::Given(Vec::new()))
+    } else {
+        let client = gateway::Client::new(paths.gateway_socket());
+        let status = answer("gateway", client.own_status()).await;
+        (status.map(Gateway::from).into(), channels(paths).await)
+    };
+    let (runner, memory) = tokio::join!(
+        awake("agent-runner", processes.runner, runner.status()),
+        awake("memory daemon", processes.memory, memory.status()),
+    );
+    Suite {
+        gateway,
+        runner,
+        memory,
+        channels,
+        state_problem: obstacle::unwritable(&paths.state),
+    }
+}
+
+async fn awake<W, D: From<W>>(
+    daemon: &str,
+    process: Process,
+    question: impl Future<Output = Result<W, CallError>>,
+) -> Answer<D> {
+    if process.at_rest {
+        return Answer::resting();
+    }
+    answer(daemon, question).await.map(D::from).into()
 }
 
 async fn ask_alone(paths: &Paths, problem: String) -> Suite {

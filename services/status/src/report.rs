@@ -36,6 +36,11 @@ pub enum Answer<T> {
         /// Why.
         problem: String,
     },
+    /// It was not asked: it ended because nobody needs it, and asking starts it.
+    Resting {
+        /// It is.
+        idle: bool,
+    },
 }
 
 /// The gateway's status.
@@ -200,11 +205,9 @@ impl Suite {
         self.answers() && self.state_problem.is_none()
     }
 
-    /// Whether every daemon answered.
+    /// Whether every daemon answered, or will.
     pub fn answers(&self) -> bool {
-        self.gateway.given().is_some()
-            && self.runner.given().is_some()
-            && self.memory.given().is_some()
+        !self.gateway.is_missing() && !self.runner.is_missing() && !self.memory.is_missing()
     }
 
     /// What is said of each account of a channel.
@@ -251,8 +254,18 @@ impl<T> Answer<T> {
     pub fn given(&self) -> Option<&T> {
         match self {
             Self::Given(answer) => Some(answer),
-            Self::Missing { .. } => None,
+            Self::Missing { .. } | Self::Resting { .. } => None,
         }
+    }
+
+    /// Whether nothing was said although it was asked.
+    pub fn is_missing(&self) -> bool {
+        matches!(self, Self::Missing { .. })
+    }
+
+    /// That of a daemon at rest.
+    pub(crate) fn resting() -> Self {
+        Self::Resting { idle: true }
     }
 }
 

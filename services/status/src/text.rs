@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use openclaw_proto::address::AT_REST;
 use openclaw_terminal::words::{self, count};
 
 use crate::activity::{self, Activity};
@@ -80,6 +81,7 @@ fn daemon<T>(name: &str, answer: &Answer<T>, process: Process, up: fn(&T) -> Str
         Answer::Missing { problem } => {
             return Row::bad(name, format!("does not answer: {problem}"));
         }
+        Answer::Resting { .. } => return Row::plain(name, AT_REST),
     };
     let memory = process
         .memory_bytes
@@ -494,6 +496,24 @@ mod tests {
         overview.today.near_limit = vec!["main".to_owned()];
         let text = rendered(&overview, false);
         assert!(text.contains("something to look at"), "{text}");
+    }
+
+    #[test]
+    fn suite_at_rest_is_well_and_asks_for_nothing() {
+        let suite = Suite {
+            gateway: Answer::resting(),
+            runner: Answer::resting(),
+            memory: Answer::resting(),
+            channels: Answer::Given(Vec::new()),
+            state_problem: None,
+        };
+        assert!(suite.is_whole());
+        let document = serde_json::to_value(&suite).unwrap();
+        assert_eq!(document["runner"], serde_json::json!({"idle": true}));
+        let text = rendered(&overview(suite), false);
+        assert!(text.starts_with("● openclaw: all is well\n"), "{text}");
+        let rows = text.lines().filter(|line| line.ends_with(AT_REST));
+        assert_eq!(rows.count(), 3, "{text}");
     }
 
     #[test]

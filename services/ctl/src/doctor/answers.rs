@@ -1,6 +1,7 @@
 //! What the daemons' answers say about the suite's health.
 
 use openclaw_doctor::Check;
+use openclaw_proto::address::AT_REST;
 
 use crate::connection;
 use crate::status::{
@@ -37,6 +38,7 @@ fn said<'a, T>(
     match answer {
         Answer::Given(status) => Ok(version(status)),
         Answer::Missing { problem } => Err(problem),
+        Answer::Resting { .. } => Err(AT_REST),
     }
 }
 

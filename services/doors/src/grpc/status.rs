@@ -12,10 +12,11 @@ use crate::doors::Doors;
 /// answer, and "does not answer" is one.
 const DEADLINE: Duration = Duration::from_secs(2);
 
-pub(super) async fn of(doors: &Doors) -> StatusResponse {
+/// With what the two others say, unless it is `alone`.
+pub(super) async fn of(doors: &Doors, alone: bool) -> StatusResponse {
     let (runner, memory) = tokio::join!(
-        ask("openclaw-agent-runner", doors.core.runner.status()),
-        ask("openclaw-memory", doors.core.memory.status()),
+        ask("openclaw-agent-runner", alone, doors.core.runner.status()),
+        ask("openclaw-memory", alone, doors.core.memory.status()),
     );
     let (running, waiting) = doors.core.lanes.counts();
     let settings = doors.core.configuration.settings();
@@ -49,8 +50,12 @@ fn listeners(doors: &Doors) -> Vec<Listener> {
 
 async fn ask<T>(
     unit: &'static str,
+    alone: bool,
     call: impl Future<Output = Result<T, CallError>>,
 ) -> Result<T, String> {
+    if alone {
+        return Err("it was not asked".to_owned());
+    }
     let told = within(DEADLINE, call).await;
     told.map_err(|error| {
         format!("{error}; look at it with: systemctl --user status {unit}.service")

@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use openclaw_daemon::activity::UnderWay;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::sync::OwnedSemaphorePermit;
@@ -20,14 +21,16 @@ pub(super) struct Stream {
     inner: TcpStream,
     stalled: Option<Pin<Box<Sleep>>>,
     _place: OwnedSemaphorePermit,
+    _under_way: UnderWay,
 }
 
 impl Stream {
-    pub(super) fn new(inner: TcpStream, place: OwnedSemaphorePermit) -> Self {
+    pub(super) fn new(inner: TcpStream, place: OwnedSemaphorePermit, under_way: UnderWay) -> Self {
         Self {
             inner,
             stalled: None,
             _place: place,
+            _under_way: under_way,
         }
     }
 

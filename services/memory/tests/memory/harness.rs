@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use openclaw_config::{Environment, Paths};
 use openclaw_daemon::configuration::Owner;
-use openclaw_daemon::{Daemon, Listeners, Notifier};
+use openclaw_daemon::{Activity, Daemon, Listeners, Notifier};
 use openclaw_proto::memory::{Client, Hit, Progress, Question};
 use openclaw_proto::origin::Origin;
 use tokio::task::JoinHandle;
@@ -66,6 +66,7 @@ impl Running {
             listeners: Listeners::from_iter([("control", listener)]),
             notifier: Notifier::default(),
             shutdown: shutdown.clone(),
+            activity: Activity::default(),
         };
         Self {
             client: Client::new(socket),

@@ -31,6 +31,10 @@ sections! {
         bind: String = "loopback".to_owned(),
         /// The address that `bind: "custom"` means.
         custom_bind_host: Option<String>,
+        /// Seconds without anything to do after which the daemons end, to be started
+        /// by the next message; 0: never. Without a service manager they stay.
+        // A conversation with pauses meets no start.
+        idle_exit_seconds: u64 = 300,
         /// Who may connect.
         auth: Auth,
         /// Proxies whose forwarding headers are believed.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
+use std::num::NonZeroU64;
+use std::time::Duration;
 
 use crate::keys::gateway as keys;
 pub use crate::keys::gateway::RateLimit;
@@ -71,6 +73,8 @@ pub struct Gateway {
     pub cli: Cli,
     /// Users that may send messages over the control socket beside this one.
     pub channel_uids: Vec<u32>,
+    /// How long a daemon that has nothing to do stays; `None`: for ever.
+    pub idle_exit: Option<Duration>,
 }
 
 /// A key and what is wrong with it.
@@ -122,6 +126,8 @@ impl Gateway {
                 secret: None,
             },
             channel_uids: gateway.control.channel_uids.clone(),
+            idle_exit: NonZeroU64::new(gateway.idle_exit_seconds)
+                .map(|seconds| Duration::from_secs(seconds.get())),
         })
     }
 

@@ -20,6 +20,7 @@ mod kills;
 mod levels;
 mod lifecycle;
 mod matrix;
+mod rest;
 mod round_trip;
 mod setup;
 mod stage;

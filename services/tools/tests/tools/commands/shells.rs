@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 use openclaw_tools::approval::{Word, parse};
 
 /// Before each command that a shell says it runs; no line has it.
-pub const TRACE: &str = "trace-of-a-command ";
+pub(super) const TRACE: &str = "trace-of-a-command ";
 
 /// What stands in for every program: it writes down what it was called with.
 const RECORDER: &str = "#!/bin/sh\n\
