@@ -17,6 +17,29 @@ fn every_daemon_has_a_filter_and_no_new_privileges() -> Result<()> {
     Ok(())
 }
 
+/// What `systemd-analyze security` makes of each daemon, in tenths: 0 is nothing exposed.
+#[test]
+#[ignore = "boots a machine, needs root"]
+fn exposure_of_each_daemon_is_bounded() -> Result<()> {
+    let stage = stage()?;
+    for (daemon, most) in [
+        ("openclaw-gateway", 23),
+        ("openclaw-memory", 16),
+        ("openclaw-agent-runner", 78),
+    ] {
+        let line = format!("systemd-analyze --user security --no-pager {daemon}.service");
+        let said = stage.user(&line)?;
+        let overall = said.lines().last().unwrap_or_default();
+        let figure = overall
+            .split(": ")
+            .nth(1)
+            .and_then(|it| it.split(' ').next());
+        let tenths: u32 = figure.unwrap_or_default().replace('.', "").parse()?;
+        ensure!(tenths <= most, "{overall}");
+    }
+    Ok(())
+}
+
 #[test]
 #[ignore = "boots a machine, needs root"]
 fn gateway_and_memory_do_not_see_the_user_bus() -> Result<()> {
