@@ -408,5 +408,29 @@ async fn message_for_a_session_that_is_nearly_there_says_which() {
     suite.ctl(&misspelt).await.ended(0).complains(&[hint]);
     let show = ["sessions", "show", "agent:main:gardne"];
     let hint = "did you mean \"agent:main:garden\"?";
-    suite.ctl(&show).await.ended(1).complains(&[hint]);
+    let said = suite.ctl(&show).await.ended(1);
+    assert_eq!(said.stderr.matches(hint).count(), 1, "{said}");
+}
+
+#[tokio::test]
+async fn names_that_are_nearly_there_are_asked_about() {
+    let (suite, _model) = scene().await;
+    let job = ["cron", "add", "--command", "true", "--every", "1d"];
+    let job = [&job[..], &["--name", "backup"]].concat();
+    suite.ctl(&job).await.ended(0);
+    let cases: [(&[&str], i32, &str); 8] = [
+        (&["message", "--agent", "mian", "hi"], 1, "main"),
+        (&["memory", "status", "--agent", "mian"], 1, "main"),
+        (&["auth", "list", "--agent", "mian"], 1, "main"),
+        (&["cron", "show", "bakcup"], 1, "backup"),
+        (&["channels", "test", "telegarm"], 64, "telegram"),
+        (&["pairing", "approve", "telegarm", "X"], 64, "telegram"),
+        (&["send", "--to", "telegarm:1", "hi"], 1, "telegram"),
+        (&["models", "test", "antropic/x"], 1, "anthropic/x"),
+    ];
+    for (words, code, near) in cases {
+        let said = suite.ctl(words).await.ended(code);
+        let hint = format!("hint: did you mean {near:?}?");
+        assert_eq!(said.stderr.matches(&hint).count(), 1, "{said}");
+    }
 }
