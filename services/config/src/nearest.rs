@@ -1,4 +1,4 @@
-//! "Did you mean …?" for keys.
+//! "Did you mean …?" for keys and names.
 
 use strsim::osa_distance;
 
@@ -19,9 +19,14 @@ pub fn nearest<'a>(key: &str, known: impl IntoIterator<Item = &'a str>) -> Optio
         .map(|(_, candidate)| candidate)
 }
 
+/// Asks whether the known name nearest to `name` was meant, when one is near enough.
+pub fn question<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    nearest(name, known).map(|near| format!("did you mean {near:?}?"))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::nearest;
+    use super::{nearest, question};
 
     #[test]
     fn finds_typing_mistakes_only() {
@@ -31,6 +36,13 @@ mod tests {
         assert_eq!(nearest("colour", known), None);
         assert_eq!(nearest("modle", ["models", "model"]), Some("model"));
         assert_eq!(nearest("prot", ["port", "path"]), Some("port"));
+    }
+
+    #[test]
+    fn question_is_asked_where_a_name_is_near() {
+        let asked = question("gatway", ["agents", "gateway"]);
+        assert_eq!(asked.as_deref(), Some("did you mean \"gateway\"?"));
+        assert_eq!(question("colour", ["agents", "gateway"]), None);
     }
 
     #[test]

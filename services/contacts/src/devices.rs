@@ -154,8 +154,16 @@ impl Device {
         }
         match meant.as_slice() {
             [only] => Ok(only),
-            [] => Err(Failure::new(format!("there is no device {text:?}"))
-                .hint("`openclawctl devices list` shows them")),
+            [] => {
+                let known = paired
+                    .iter()
+                    .flat_map(|it| [&*it.profile.name, &*it.device_id]);
+                Err(Failure::new(format!("there is no device {text:?}")).near(
+                    text,
+                    known,
+                    "`openclawctl devices list` shows them",
+                ))
+            }
             several => {
                 let lines = several
                     .iter()

@@ -33,12 +33,7 @@ impl Typed {
             (None, Some(name)) => (self.channel.as_str(), name.as_str()),
             (None, None) => (self.channel.as_str(), DEFAULT_ACCOUNT),
         };
-        if !CHANNELS.contains(&channel) {
-            return Err(Failure::usage(format!(
-                "{channel:?} is no channel of this version; there are {}",
-                CHANNELS.join(", ")
-            )));
-        }
+        check_channel(channel)?;
         let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
         if account.is_empty() || account.len() > 64 || !account.chars().all(is_plain) {
             return Err(Failure::usage(format!(
@@ -51,6 +46,19 @@ impl Typed {
             account: account.to_owned(),
         })
     }
+}
+
+/// That there is such a channel.
+pub(crate) fn check_channel(channel: &str) -> Result<(), Failure> {
+    if CHANNELS.contains(&channel) {
+        return Ok(());
+    }
+    let all = CHANNELS.join(", ");
+    let failure = Failure::usage(format!(
+        "{channel:?} is no channel of this version; there are {all}"
+    ));
+    let add = "openclawctl channels add connects one";
+    Err(failure.near(channel, CHANNELS.iter().copied(), add))
 }
 
 /// An account, and what is called after it.

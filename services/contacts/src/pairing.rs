@@ -2,7 +2,6 @@
 
 use clap::{Args, Subcommand};
 use openclaw_proto::channel_admin::Pairings;
-use openclaw_settings::channels::CHANNELS;
 use openclaw_terminal::{Failure, output, table, words};
 
 use crate::gateway::{Gateway, now_ms, shown};
@@ -84,12 +83,7 @@ async fn decide(gateway: &Gateway<'_>, code: &Code, is_approved: bool) -> Result
 
 /// A code that is somebody's on another channel is not what was meant.
 fn check_channel(channel: &str, code: &str, pairings: &Pairings) -> Result<(), Failure> {
-    if !CHANNELS.contains(&channel) {
-        return Err(Failure::usage(format!(
-            "{channel:?} is no channel of this version; there are {}",
-            CHANNELS.join(", ")
-        )));
-    }
+    crate::name::check_channel(channel)?;
     let code = code.trim().to_ascii_uppercase();
     let other = pairings
         .requests

@@ -24,7 +24,10 @@ fn among(jobs: Vec<Job>, text: &str) -> Result<Job, Failure> {
     }
     match *found.as_slice() {
         [job] => Ok(job.clone()),
-        [] => Err(Failure::new(format!("there is no job {text:?}")).hint(LIST)),
+        [] => {
+            let known = jobs.iter().flat_map(|job| [&*job.name, &*job.id]);
+            Err(Failure::new(format!("there is no job {text:?}")).near(text, known, LIST))
+        }
         ref several => {
             let ids: Vec<_> = several.iter().map(|it| job::short(&it.id)).collect();
             let said = format!("{text:?} may be several jobs: {}", ids.join(", "));

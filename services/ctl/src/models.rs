@@ -134,12 +134,10 @@ fn known(model: &str, settings: &Settings) -> Result<(), Failure> {
             && let Some((provider, name)) = model.split_once('/')
             && let Some(near) = nearest(provider, known.iter().map(String::as_str))
         {
-            return failure.hint(format!("did you mean {near}/{name}?"));
+            return failure.hint(format!("did you mean \"{near}/{name}\"?"));
         }
-        match nearest(model, described.iter().map(String::as_str)) {
-            Some(near) => failure.hint(format!("did you mean {near}?")),
-            None => failure,
-        }
+        let described = described.iter().map(String::as_str);
+        failure.near(model, described, "openclawctl models list shows them")
     })
 }
 

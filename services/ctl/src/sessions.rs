@@ -52,16 +52,17 @@ pub(crate) fn named<'a>(session: &'a str, agent: Option<&'a str>) -> Named<'a> {
 /// What the gateway did not do. What it says of a session is the whole story.
 pub(crate) fn failure(gateway: &Gateway, error: &CallError) -> Failure {
     use RefusalCode::{AlreadyExists, FailedPrecondition, InvalidArgument, NotFound};
-    match error.code() {
-        Some(InvalidArgument) => Failure::usage(error.to_string()),
-        Some(AlreadyExists | FailedPrecondition | NotFound) => {
-            let failure = Failure::new(error.to_string());
-            match remedy(error) {
-                Some(remedy) => failure.hint(remedy),
-                None => failure,
-            }
-        }
-        _ => gateway.failure(error),
+    let failure = match error {
+        CallError::Refused { code, message, .. } => match code {
+            InvalidArgument => Failure::usage(message),
+            AlreadyExists | FailedPrecondition | NotFound => Failure::new(message),
+            _ => return gateway.failure(error),
+        },
+        CallError::Absent(_) | CallError::Broken(_) => return gateway.failure(error),
+    };
+    match remedy(error) {
+        Some(remedy) => failure.hint(remedy),
+        None => failure,
     }
 }
 

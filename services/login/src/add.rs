@@ -39,8 +39,13 @@ pub(crate) fn execute(
         error => anyhow::Error::from(error).into(),
     })?;
     let (id, title) = (key::id(provider), provider.title());
+    let place = key::place(&settings.paths, &agent, provider);
     output::stdout_line(&if changed {
-        format!("kept the key of {title} for {agent}, as {id}")
+        let place = output::line(&place.display().to_string());
+        format!(
+            "kept the key of {title} for {agent}, as {id}, in {place}, which you alone can read \
+             (it is not encrypted)"
+        )
     } else {
         format!("{agent} has this key already, as {id}")
     })?;

@@ -1,6 +1,5 @@
 //! Whose keys are meant.
 
-use openclaw_config::nearest::nearest;
 use openclaw_settings::Settings;
 use openclaw_terminal::Failure;
 
@@ -12,8 +11,5 @@ pub(crate) fn named(wanted: Option<&str>, settings: &Settings) -> Result<String,
     }
     let known = settings.agents.keys().map(String::as_str);
     let failure = Failure::new(format!("there is no agent {wanted:?}"));
-    Err(match nearest(wanted, known) {
-        Some(near) => failure.hint(format!("did you mean {near}?")),
-        None => failure.hint("openclawctl agents lists them"),
-    })
+    Err(failure.near(wanted, known, "openclawctl agents lists them"))
 }

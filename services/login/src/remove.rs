@@ -4,7 +4,6 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::Context as _;
-use openclaw_config::nearest::nearest;
 use openclaw_config::{Environment, write};
 use openclaw_credentials as credentials;
 use openclaw_terminal::{Failure, output, question};
@@ -25,10 +24,7 @@ pub(crate) fn execute(
     let Some(profile) = found.iter().find(|profile| profile.id == *wanted) else {
         let known = found.iter().map(|profile| profile.id.as_str());
         let failure = Failure::new(format!("{agent} has no profile {wanted:?}"));
-        return Err(match nearest(wanted, known) {
-            Some(near) => failure.hint(format!("did you mean {near}?")),
-            None => failure.hint("openclawctl auth list names them"),
-        });
+        return Err(failure.near(wanted, known, "openclawctl auth list names them"));
     };
     let Some(file) = &profile.file else {
         return Err(Failure::new(format!("{wanted} is none of {agent}'s files")));

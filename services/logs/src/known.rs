@@ -2,7 +2,6 @@
 //! and corrected by it.
 
 use openclaw_config::Environment;
-use openclaw_config::nearest::nearest;
 use openclaw_terminal::Failure;
 
 use crate::source::Source;
@@ -67,10 +66,8 @@ fn named(what: &str, wanted: &str, known: &[String]) -> Result<String, Failure> 
     let parts = known
         .iter()
         .flat_map(|it| [it.as_str(), it.rsplit(':').next().unwrap_or(it)]);
-    Err(match nearest(wanted, parts) {
-        Some(near) => failure.hint(format!("did you mean {near}?")),
-        None => failure,
-    })
+    let listed = format!("openclawctl logs --json names the {what} of each record");
+    Err(failure.near(wanted, parts, listed))
 }
 
 fn run(wanted: &str, known: &[String]) -> Result<String, Failure> {
@@ -80,10 +77,8 @@ fn run(wanted: &str, known: &[String]) -> Result<String, Failure> {
         _ if found.iter().any(|it| *it == wanted) => Ok(wanted.to_owned()),
         [] => {
             let failure = Failure::new(format!("the log has nothing of a run {wanted:?}"));
-            Err(match nearest(wanted, known.iter().map(String::as_str)) {
-                Some(near) => failure.hint(format!("did you mean {near}?")),
-                None => failure.hint("openclawctl turns lists the runs"),
-            })
+            let known = known.iter().map(String::as_str);
+            Err(failure.near(wanted, known, "openclawctl turns lists the runs"))
         }
         several => {
             let names: Vec<&str> = several.iter().take(NAMED).map(|it| it.as_str()).collect();

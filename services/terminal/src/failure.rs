@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use openclaw_config::nearest;
 use openclaw_config::state_lock::{self, Holder};
 
 /// A failure at run time.
@@ -98,6 +99,18 @@ impl Failure {
             hint: Some(hint.into()),
             ..self
         }
+    }
+
+    /// The same failure with the one of `known` that `name` nearly is, as a question;
+    /// with `otherwise` when it is none.
+    pub fn near<'a>(
+        self,
+        name: &str,
+        known: impl IntoIterator<Item = &'a str>,
+        otherwise: impl Into<String>,
+    ) -> Self {
+        let hint = nearest::question(name, known).unwrap_or_else(|| otherwise.into());
+        self.hint(hint)
     }
 
     /// The whole message on one line, without the hint.

@@ -17,13 +17,15 @@ pub struct Terminal {
     what: String,
     child: Child,
     keyboard: File,
-    pieces: mpsc::UnboundedReceiver<Vec<u8>>,
+    pieces: mpsc::UnboundedReceiver<String>,
     seen: String,
-    screen: vt100::Parser,
+    screen: avt::Terminal,
 }
 
 const ROWS: u16 = 24;
 const COLUMNS: u16 = 60;
+/// Lines that are kept of those that left the screen.
+const SCROLLED: usize = 1000;
 
 impl Terminal {
     /// Starts `command` with standard input, output and error at a terminal.
@@ -51,28 +53,51 @@ impl Terminal {
             keyboard: File::from(pair.master),
             pieces: watch(screen),
             seen: String::new(),
-            screen: vt100::Parser::new(ROWS, COLUMNS, 0),
+            screen: avt::Terminal::with_scrollback(COLUMNS.into(), ROWS.into(), Some(SCROLLED))
+                .expect("a size"),
         }
     }
 
     /// Waits until the screen is as `is_right` wants it; its lines, without blanks
     /// at their ends.
     pub async fn screen(&mut self, is_right: impl Fn(&[String]) -> bool) -> Vec<String> {
+        let rows = |screen: &avt::Terminal| {
+            let rows = screen.screen().visible_lines();
+            rows.map(|row| row.text().trim_end().to_owned()).collect()
+        };
+        self.until(rows, is_right).await
+    }
+
+    /// Waits until everything that was written, also what left the screen, is as
+    /// `is_right` wants it; its lines, those that the terminal broke in one piece.
+    pub async fn written(&mut self, is_right: impl Fn(&[String]) -> bool) -> Vec<String> {
+        let text = |screen: &avt::Terminal| screen.screen().text();
+        self.until(text, is_right).await
+    }
+
+    async fn until(
+        &mut self,
+        lines: impl Fn(&avt::Terminal) -> Vec<String>,
+        is_right: impl Fn(&[String]) -> bool,
+    ) -> Vec<String> {
         let what = format!("the screen of {}", self.what);
         within(&what, async {
             loop {
-                let (_, columns) = self.screen.screen().size();
-                let lines: Vec<String> = self.screen.screen().rows(0, columns).collect();
+                let lines = lines(&self.screen);
                 if is_right(&lines) {
                     return lines;
                 }
                 let piece = self.pieces.recv().await;
                 let piece = piece.unwrap_or_else(|| panic!("the end, with {lines:#?}"));
-                self.screen.process(&piece);
-                self.seen.push_str(&String::from_utf8_lossy(&piece));
+                self.show(&piece);
             }
         })
         .await
+    }
+
+    fn show(&mut self, piece: &str) {
+        self.screen.feed(piece);
+        self.seen.push_str(piece);
     }
 
     /// What a terminal's Ctrl-C sends while a program does not read keys itself.
@@ -81,8 +106,12 @@ impl Terminal {
         kill(Pid::from_raw(pid.cast_signed()), Signal::SIGINT).expect("interrupt");
     }
 
-    /// Makes the terminal so wide; the program is told as the kernel tells it.
+    /// Makes the terminal so wide, which breaks its lines anew; the program is told as
+    /// the kernel tells it.
     pub fn resize(&mut self, columns: u16) {
+        while let Ok(piece) = self.pieces.try_recv() {
+            self.show(&piece);
+        }
         let size = rustix::termios::Winsize {
             ws_row: ROWS,
             ws_col: columns,
@@ -93,7 +122,7 @@ impl Terminal {
         // The terminal controls nobody's session, so the kernel sends no signal.
         let pid = self.child.id().expect("it runs");
         kill(Pid::from_raw(pid.cast_signed()), Signal::SIGWINCH).expect("tell the program");
-        self.screen.screen_mut().set_size(ROWS, columns);
+        self.screen.resize(columns.into(), ROWS.into());
     }
 
     /// Pastes `text` as a terminal does that was asked to mark what is pasted.
@@ -117,8 +146,7 @@ impl Terminal {
                 }
                 let piece = self.pieces.recv().await;
                 let piece = piece.unwrap_or_else(|| panic!("the end, not {what}: {}", self.seen));
-                self.screen.process(&piece);
-                self.seen.push_str(&String::from_utf8_lossy(&piece));
+                self.show(&piece);
             }
         })
         .await
@@ -134,7 +162,7 @@ impl Terminal {
         let what = format!("the end of {}", self.what);
         within(&what, async {
             while let Some(piece) = self.pieces.recv().await {
-                self.seen.push_str(&String::from_utf8_lossy(&piece));
+                self.show(&piece);
             }
             let status = self.child.wait().await.expect("wait for a program");
             (status.code(), self.seen)
@@ -145,12 +173,21 @@ impl Terminal {
 
 /// What comes to be seen. Reading from a terminal that nobody has any more is
 /// an error (EIO), which is its end.
-fn watch(mut screen: File) -> mpsc::UnboundedReceiver<Vec<u8>> {
+fn watch(mut screen: File) -> mpsc::UnboundedReceiver<String> {
     let (sender, receiver) = mpsc::unbounded_channel();
     std::thread::spawn(move || {
         let mut buffer = [0; 4096];
+        // The beginning of a character that is not whole yet.
+        let mut begun = Vec::new();
         while let Ok(read @ 1..) = screen.read(&mut buffer) {
-            if sender.send(buffer[..read].to_vec()).is_err() {
+            begun.extend_from_slice(&buffer[..read]);
+            let rest = match std::str::from_utf8(&begun) {
+                Err(error) if error.error_len().is_none() => begun.split_off(error.valid_up_to()),
+                _ => Vec::new(),
+            };
+            let whole = std::mem::replace(&mut begun, rest);
+            let piece = String::from_utf8_lossy(&whole).into_owned();
+            if sender.send(piece).is_err() {
                 return;
             }
         }

@@ -26,10 +26,12 @@ pub(super) async fn run(arguments: &Arguments, memory: &Memory) -> Result<ExitCo
     let mut status = status.map_err(|status| memory.failure(&status))?;
     let wanted = &arguments.whose.agent;
     if !wanted.is_empty() {
-        status.agents.retain(|agent| agent.agent_id == *wanted);
-        if status.agents.is_empty() {
-            return Err(Failure::new(format!("there is no agent {wanted}")));
+        if !status.agents.iter().any(|agent| agent.agent_id == *wanted) {
+            let known = status.agents.iter().map(|agent| &*agent.agent_id);
+            let failure = Failure::new(format!("there is no agent {wanted:?}"));
+            return Err(failure.near(wanted, known, "openclawctl agents lists them"));
         }
+        status.agents.retain(|agent| agent.agent_id == *wanted);
     }
     if arguments.json {
         output::document(&document(&status))?

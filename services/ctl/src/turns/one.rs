@@ -2,7 +2,6 @@
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use openclaw_config::nearest::nearest;
 use openclaw_proto::call::RefusalCode;
 use openclaw_proto::event::{Event, Kind};
 use openclaw_proto::gateway::Turn;
@@ -37,10 +36,7 @@ async fn find(gateway: &Gateway, text: &str) -> Result<Turn, Failure> {
         [] => {
             let failure = Failure::new(format!("there is no run {text}"));
             let known = turns.iter().map(|turn| turn.run_id.as_str());
-            Err(match nearest(text, known) {
-                Some(near) => failure.hint(format!("did you mean {near}?")),
-                None => failure.hint("openclawctl turns lists them"),
-            })
+            Err(failure.near(text, known, "openclawctl turns lists them"))
         }
         several => {
             let ids: Vec<&str> = several.iter().map(|turn| turn.run_id.as_str()).collect();

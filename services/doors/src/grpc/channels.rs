@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
+use openclaw_config::nearest;
 use openclaw_daemon::failure;
 use openclaw_proto::channel::{AccountName, Attend, FileHead, HandIn, Health};
 use openclaw_proto::wire::channel as wire;
 use openclaw_proto::wire::channel::channels_server;
-use tonic::{Request, Response, Status};
+use openclaw_settings::channels::CHANNELS;
+use tonic::{Code, Request, Response, Status};
 
 use super::Streaming;
 use super::refused::refused as refused_message;
@@ -107,6 +109,11 @@ fn put(fault: FileFault) -> Status {
 
 pub(super) fn refused(refused: Refused) -> Status {
     let message = failure::chain(&refused);
+    if let Refused::Channel(name) = &refused
+        && let Some(remedy) = nearest::question(name, CHANNELS.iter().copied())
+    {
+        return openclaw_proto::call::refused(Code::InvalidArgument, message, &remedy);
+    }
     match refused {
         Refused::Channel(_) | Refused::Invalid(_) => Status::invalid_argument(message),
         Refused::Account(_) | Refused::Off(_) => Status::failed_precondition(message),

@@ -1,9 +1,10 @@
 //! How gRPC says why something is refused.
 
+use openclaw_config::nearest;
 use openclaw_conversations::Refusal;
 use openclaw_daemon::failure;
 use openclaw_sessions::store::MissingSession;
-use tonic::Status;
+use tonic::{Code, Status};
 
 /// Why a call that sends a stream fails: the stream broke off, or it is refused.
 pub(super) struct Failed(pub(super) Status);
@@ -14,9 +15,29 @@ impl From<Refusal> for Failed {
     }
 }
 
+/// What was nearly named and may have been meant.
+fn meant(refusal: &Refusal) -> Option<String> {
+    match refusal {
+        Refusal::UnknownSession(MissingSession(name, near)) => {
+            nearest::question(name.trim(), near.as_deref())
+        }
+        Refusal::UnknownAgent { agent, configured } => {
+            nearest::question(agent.as_str(), configured.iter().map(String::as_str))
+        }
+        _ => None,
+    }
+}
+
 /// The status that says it.
 pub(super) fn refused(refusal: Refusal) -> Status {
     let message = failure::chain(&refusal);
+    if let Some(remedy) = meant(&refusal) {
+        let code = match refusal {
+            Refusal::UnknownSession(_) => Code::NotFound,
+            _ => Code::InvalidArgument,
+        };
+        return openclaw_proto::call::refused(code, message, &remedy);
+    }
     match refusal {
         Refusal::Stopping | Refusal::NoRunner(_) => Status::unavailable(message),
         Refusal::TooLong { .. }
@@ -40,10 +61,6 @@ pub(super) fn refused(refusal: Refusal) -> Status {
         Refusal::Crowded(_) | Refusal::ImportTooLarge(_) => Status::resource_exhausted(message),
         Refusal::Missed(_) => Status::out_of_range(message),
         Refusal::LeftOpen(_) => Status::unavailable(message),
-        Refusal::UnknownSession(MissingSession(_, Some(near))) => {
-            let remedy = format!("did you mean {near:?}?");
-            openclaw_proto::call::refused(tonic::Code::NotFound, message, &remedy)
-        }
         Refusal::UnknownRun(_) | Refusal::UnknownSession(_) => Status::not_found(message),
         Refusal::Unrecorded(_) => Status::internal(message),
         Refusal::NotDurable(fault) | Refusal::NotSaved(fault) | Refusal::Unreadable(fault) => {

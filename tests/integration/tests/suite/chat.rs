@@ -294,6 +294,58 @@ async fn chat_follows_the_size_of_its_terminal() {
     assert_eq!(terminal.end().await.0, Some(0));
 }
 
+/// What is final stays as it is, and what is not is laid out anew, each once.
+#[tokio::test]
+async fn chat_follows_the_size_of_its_terminal_while_a_reply_comes() {
+    const FINAL: &str = "a paragraph that is long, that is final, and that stays as it was";
+    const DRAFT: &str = "one two three four five six seven eight nine ten eleven twelve thirteen";
+    let (suite, model) = scene().await;
+    let mut terminal = chat(&suite).await;
+    let begun = format!("# Plan\n\n{FINAL}\n\n{DRAFT}");
+    let rest = "more ".repeat(begun.len());
+    let reply = Scenario::held(format!("{begun}\n\n{rest}"), "gate");
+    model.push(reply.chunk(begun.len()));
+    terminal.type_keys("go\r");
+    let is_once = |lines: &[String]| {
+        let reply: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let Some(start) = reply.iter().position(|line| *line == "Plan") else {
+            return false;
+        };
+        let (reply, said) = (reply[start..].join(" "), format!("{FINAL} {DRAFT}"));
+        let of = |text: &str, word: &str| text.split_whitespace().filter(|it| *it == word).count();
+        let mut words = said
+            .split(' ')
+            .map(|word| (of(&reply, word), of(&said, word)));
+        of(&reply, "Plan") == 1 && words.all(|(shown, expected)| shown == expected)
+    };
+    let from = |lines: &[String]| lines.iter().position(|it| it.starts_with("one ")).unwrap();
+    for columns in [60, 30, 100, 17, 60, 25] {
+        terminal.resize(columns);
+        let is_laid_out = |lines: &[String]| {
+            let draft = lines.iter().skip_while(|it| !it.starts_with("one "));
+            let draft: Vec<&String> = draft.take_while(|it| !it.contains(" s · ")).collect();
+            let width = usize::from(columns);
+            let fits = draft.iter().all(|it| it.chars().count() <= width);
+            // The first word of a line would not have fitted the one before.
+            let is_full = draft.windows(2).all(|pair| {
+                let next = pair[1].split(' ').next().unwrap_or_default();
+                pair[0].chars().count() + 1 + next.chars().count() > width
+            });
+            !draft.is_empty() && fits && is_full && is_once(lines)
+        };
+        terminal.written(is_laid_out).await;
+    }
+    model.release("gate");
+    let is_done = |lines: &[String]| lines.iter().any(|it| it.contains("tokens in"));
+    let lines = terminal.written(is_done).await;
+    assert!(is_once(&lines), "{lines:#?}");
+    let paragraph = lines[..from(&lines)].join(" ");
+    assert!(paragraph.contains(FINAL), "{lines:#?}");
+    terminal.screen(waits).await;
+    terminal.type_keys(END);
+    assert_eq!(terminal.end().await.0, Some(0));
+}
+
 #[tokio::test]
 async fn message_attaches_files() {
     let (suite, _model) = scene().await;
@@ -356,5 +408,29 @@ async fn message_for_a_session_that_is_nearly_there_says_which() {
     suite.ctl(&misspelt).await.ended(0).complains(&[hint]);
     let show = ["sessions", "show", "agent:main:gardne"];
     let hint = "did you mean \"agent:main:garden\"?";
-    suite.ctl(&show).await.ended(1).complains(&[hint]);
+    let said = suite.ctl(&show).await.ended(1);
+    assert_eq!(said.stderr.matches(hint).count(), 1, "{said}");
+}
+
+#[tokio::test]
+async fn names_that_are_nearly_there_are_asked_about() {
+    let (suite, _model) = scene().await;
+    let job = ["cron", "add", "--command", "true", "--every", "1d"];
+    let job = [&job[..], &["--name", "backup"]].concat();
+    suite.ctl(&job).await.ended(0);
+    let cases: [(&[&str], i32, &str); 8] = [
+        (&["message", "--agent", "mian", "hi"], 1, "main"),
+        (&["memory", "status", "--agent", "mian"], 1, "main"),
+        (&["auth", "list", "--agent", "mian"], 1, "main"),
+        (&["cron", "show", "bakcup"], 1, "backup"),
+        (&["channels", "test", "telegarm"], 64, "telegram"),
+        (&["pairing", "approve", "telegarm", "X"], 64, "telegram"),
+        (&["send", "--to", "telegarm:1", "hi"], 1, "telegram"),
+        (&["models", "test", "antropic/x"], 1, "anthropic/x"),
+    ];
+    for (words, code, near) in cases {
+        let said = suite.ctl(words).await.ended(code);
+        let hint = format!("hint: did you mean {near:?}?");
+        assert_eq!(said.stderr.matches(&hint).count(), 1, "{said}");
+    }
 }

@@ -164,6 +164,11 @@ impl Stage {
         self.machine.run(Account::Claw, line)
     }
 
+    /// Standard output of a line of root's that has to succeed.
+    pub(crate) fn root(&self, line: &str) -> Result<String> {
+        self.machine.run(Account::Root, line)?.text()
+    }
+
     /// Standard output of a line that has to succeed.
     pub(crate) fn user(&self, line: &str) -> Result<String> {
         self.attempt(line)?.text()

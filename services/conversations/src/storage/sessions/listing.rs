@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use openclaw_config::nearest::nearest;
 use openclaw_proto::sessions::{Archived, Query, Row, Session, State};
 use openclaw_sessions::store::{ListedEntry, MissingSession, SessionEntry, Store};
 use openclaw_sessions::transcript::Count;
@@ -168,7 +169,7 @@ impl StateFiles {
 
     fn unknown(&self, text: &str, agent: &AgentId) -> Refusal {
         let store = self.session_files.known_store(agent);
-        let near = store.and_then(|it| openclaw_config::nearest::nearest(text.trim(), it.names()));
+        let near = store.and_then(|it| nearest(text.trim(), it.names()));
         Refusal::UnknownSession(MissingSession(text.to_owned(), near.map(str::to_owned)))
     }
 
