@@ -6,6 +6,7 @@ mod wire;
 pub use client::Client;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::gateway::{ChatKind, Route};
 
@@ -36,6 +37,25 @@ pub struct Place {
 }
 
 impl Place {
+    /// The field of a session that says where its answers go, OpenClaw's.
+    pub const FIELD: &str = "deliveryContext";
+
+    /// The place that the field has, if it is one on a channel.
+    pub fn of_session(field: &Value) -> Option<Self> {
+        let text = |name: &str| match &field[name] {
+            Value::String(text) => Some(text.clone()).filter(|text| !text.is_empty()),
+            Value::Number(number) => Some(number.to_string()),
+            _ => None,
+        };
+        Some(Self {
+            channel: text("channel")?,
+            account: text("accountId").unwrap_or_default(),
+            to: text("to")?,
+            chat: None,
+            thread: text("threadId"),
+        })
+    }
+
     /// The place that a route on `channel` leads back to.
     pub fn of_route(channel: &str, route: &Route) -> Self {
         Self {

@@ -9,7 +9,6 @@ mod upkeep;
 
 use openclaw_proto::outbox::{Delivery, Extras, Kind, Outcome, Place, Report, State};
 use rusqlite::{Connection, OptionalExtension as _, params};
-use serde_json::Value;
 
 use row::DELIVERY;
 pub use upkeep::tidy;
@@ -18,25 +17,6 @@ pub(crate) use upkeep::withdraw;
 /// Deliveries that one client may have at once: some for each of a few chats.
 /// More would wait in its buffers while their leases run out.
 const WITH_CLIENT: i64 = 16;
-
-/// The field of a session that says where its answers go, OpenClaw's.
-pub const PLACE_FIELD: &str = "deliveryContext";
-
-/// The place that the field has, if it is one on a channel.
-pub fn place_of(field: &Value) -> Option<Place> {
-    let text = |name: &str| match &field[name] {
-        Value::String(text) => Some(text.clone()).filter(|text| !text.is_empty()),
-        Value::Number(number) => Some(number.to_string()),
-        _ => None,
-    };
-    Some(Place {
-        channel: text("channel")?,
-        account: text("accountId").unwrap_or_default(),
-        to: text("to")?,
-        chat: None,
-        thread: text("threadId"),
-    })
-}
 
 /// Something new to be said.
 #[derive(Debug, Clone, PartialEq)]

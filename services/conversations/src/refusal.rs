@@ -177,9 +177,7 @@ impl Refusal {
             fault => Self::NotDurable(fault),
         }
     }
-}
 
-impl Refusal {
     pub(crate) fn unknown(key: &SessionKey) -> Self {
         Self::UnknownSession(MissingSession(key.to_string(), None))
     }

@@ -1,7 +1,6 @@
 //! `start`, `stop` and `restart`: of the units, where the user's systemd has them,
 //! else of the daemons that `run --detach` runs.
 
-use std::env;
 use std::io::Read as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStderr, Command, ExitCode, ExitStatus, Stdio};
@@ -9,7 +8,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use openclaw_config::{Environment, Paths};
+use openclaw_config::{Environment, Paths, programs};
 use openclaw_service_manager as manager;
 use openclaw_terminal::{Failure, output};
 use tokio::time::sleep;
@@ -117,7 +116,7 @@ pub(crate) fn detach(
         ))
         .hint("openclawctl stop ends it"));
     }
-    let program = env::current_exe().context("cannot find this program")?;
+    let program = programs::own().context("cannot find this program")?;
     let mut command = Command::new(program);
     command.arg("run");
     // Those of a suite that is restarted, and before them what is said now.

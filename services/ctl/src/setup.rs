@@ -34,7 +34,7 @@ pub(crate) fn execute(arguments: &Setup, environment: &Environment) -> Result<Ex
         agrees: arguments.yes,
     };
 
-    let program = std::env::current_exe().map_err(anyhow::Error::from)?;
+    let program = openclaw_config::programs::own().map_err(anyhow::Error::from)?;
     show(&machine.path(&program, &mut asking))?;
     show(&machine.linger(&mut asking))?;
     show(&machine.bus())?;

@@ -191,7 +191,7 @@ pub(crate) async fn on_channel_of(
         Ok(entry) => entry,
         Err(refusal) => return Delivered::Failed(failure::chain(&refusal)),
     };
-    match entry.get(outbox::PLACE_FIELD).and_then(outbox::place_of) {
+    match entry.get(Place::FIELD).and_then(Place::of_session) {
         Some(place) => at_place(needs, key, place, said).await,
         None => Delivered::Yes,
     }

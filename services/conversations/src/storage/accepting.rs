@@ -2,6 +2,7 @@
 
 use openclaw_proto::feed;
 use openclaw_proto::gateway::Accepted;
+use openclaw_proto::outbox::Place;
 use openclaw_sessions::now_ms;
 use openclaw_sessions::store::SessionEntry;
 use openclaw_sessions::transcript::{Draft, Marker, Message, UserMessage};
@@ -17,7 +18,6 @@ use super::staged::{Staged, Undo};
 use super::state_files::{StateFiles, changed, overrides_of};
 use crate::fault::Fault;
 use crate::feed::Happening;
-use crate::outbox::PLACE_FIELD;
 
 /// What the transcript calls a message that only begins anew.
 pub const RESET_COMMAND: &str = "reset";
@@ -180,10 +180,10 @@ impl Admission {
 /// Where a session's answers go, and where it came from (OpenClaw's fields).
 fn note_channel(entry: &mut SessionEntry, channel: &str, chat_type: &str) {
     entry.set("lastChannel", channel);
-    let delivery: Option<Value> = entry.get(PLACE_FIELD);
+    let delivery: Option<Value> = entry.get(Place::FIELD);
     // With the same channel it may say more: an account, a thread.
     if delivery.is_none_or(|delivery| delivery["channel"] != channel) {
-        entry.set(PLACE_FIELD, json!({ "channel": channel }));
+        entry.set(Place::FIELD, json!({ "channel": channel }));
     }
     if entry.get::<Value>("origin").is_none() {
         let origin = json!({

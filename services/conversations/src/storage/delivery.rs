@@ -9,7 +9,7 @@ use openclaw_sessions::store::SessionEntry;
 use serde_json::{Value, json};
 
 use super::command::{ChannelReply, state_of};
-use crate::outbox::{NewDelivery, PLACE_FIELD, place_of};
+use crate::outbox::NewDelivery;
 
 /// Notes where on `channel` a session's answers go (OpenClaw's fields).
 pub(super) fn note_route(entry: &mut SessionEntry, channel: &str, route: &Route) {
@@ -20,14 +20,14 @@ pub(super) fn note_route(entry: &mut SessionEntry, channel: &str, route: &Route)
     if let Some(thread) = &route.thread {
         delivery["threadId"] = json!(thread);
     }
-    entry.set(PLACE_FIELD, delivery);
+    entry.set(Place::FIELD, delivery);
     entry.set("lastTo", route.id.clone());
 }
 
 /// Where a session's answers go, if that is on a channel.
 pub(super) fn place_of_session(entry: &SessionEntry) -> Option<Place> {
-    let delivery: Value = entry.get(PLACE_FIELD)?;
-    place_of(&delivery)
+    let delivery: Value = entry.get(Place::FIELD)?;
+    Place::of_session(&delivery)
 }
 
 /// What the gateway itself says, where the session is.
