@@ -120,6 +120,17 @@ impl Machine {
         Ok(())
     }
 
+    /// Runs a line of the administrator's at whose end the machine has no power any more, and boots it again; it
+    /// has a kernel of its own and was booted with [`KEEP_HOME`].
+    ///
+    /// # Errors
+    /// It did not come up again.
+    pub fn lose_power(&mut self, line: &str) -> Result<()> {
+        self.run(Account::Root, line)?;
+        self.leader = leader(&mut self.said)?.context("the machine did not come up again")?;
+        Ok(())
+    }
+
     /// Whether what such a machine is made of is here, or can be fetched.
     ///
     /// # Errors

@@ -14,6 +14,7 @@ mod grants;
 mod homes;
 mod installation;
 mod jobs;
+mod jobs_month;
 mod journal;
 mod kernels;
 mod kills;

@@ -8,7 +8,7 @@ use crate::clis::CLIS;
 use anyhow::{Context as _, Result, anyhow, bail};
 use scripted_model::Server;
 use serde_json::Value;
-use system_tests::{Account, Machine, Network, Outcome};
+use system_tests::{Account, Machine, Network, Outcome, patience};
 
 /// Where the machine sees this repository.
 pub(crate) const SOURCE: &str = "/opt/openclaw";
@@ -225,7 +225,7 @@ pub(crate) fn quoted(text: &str) -> String {
 
 /// Asks again until it is so. For states that systemd reaches by itself and tells nobody about.
 pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> Result<bool>) -> Result<()> {
-    let deadline = Instant::now() + SETTLE;
+    let deadline = Instant::now() + SETTLE * patience();
     while !is_so()? {
         if Instant::now() > deadline {
             bail!("not within {SETTLE:?}: {what}");
