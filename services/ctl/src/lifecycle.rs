@@ -1,14 +1,13 @@
 //! `start`, `stop` and `restart`: of the units, where the user's systemd has them,
 //! else of the daemons that `run --detach` runs.
 
-use std::io::Read as _;
 use std::os::unix::process::CommandExt as _;
-use std::process::{Child, ChildStderr, Command, ExitCode, ExitStatus, Stdio};
-use std::thread::{self, JoinHandle};
+use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use openclaw_config::{Environment, Paths, programs};
+use openclaw_foreground::background::{Said, ended_at_once};
 use openclaw_service_manager as manager;
 use openclaw_terminal::{Failure, output};
 use tokio::time::sleep;
@@ -23,10 +22,6 @@ const TARGET: &str = "openclaw.target";
 const PATIENCE: Duration = Duration::from_secs(60);
 /// How often they are asked.
 const PAUSE: Duration = Duration::from_millis(50);
-/// Bytes that are kept of what a suite in the background says before it answers.
-const SAID_LIMIT: usize = 16 * 1024;
-/// Lines of it that are shown where it ended without saying why.
-const LAST_LINES: usize = 10;
 
 /// Starts the suite and waits until it answers; one that runs stays as it is.
 pub(crate) fn start(
@@ -166,46 +161,6 @@ fn answering(paths: &Paths, mut started: Option<(Child, Option<Said>)>) -> Resul
     });
     runtime.shutdown_background();
     waited
-}
-
-/// Why a suite that was just started is no more: as it said itself, with its exit
-/// code, else what it said last.
-fn ended_at_once(ended: ExitStatus, said: &str) -> Failure {
-    let lines: Vec<&str> = said.lines().collect();
-    let error = lines.iter().rposition(|line| line.starts_with("error: "));
-    let from = error.unwrap_or_else(|| lines.len().saturating_sub(LAST_LINES));
-    for line in &lines[from..] {
-        output::stderr_line(line);
-    }
-    let code = ended.code().and_then(|code| u8::try_from(code).ok());
-    match code.filter(|code| *code != 0 && error.is_some()) {
-        Some(code) => Failure::silent(code),
-        None => Failure::new(format!("openclawctl run ended at once ({ended})"))
-            .hint("openclawctl run in this terminal says more"),
-    }
-}
-
-/// What a program says on its standard error, while it is listened to.
-struct Said(JoinHandle<Vec<u8>>);
-
-impl Said {
-    fn listen(mut stderr: ChildStderr) -> Self {
-        Self(thread::spawn(move || {
-            let mut all = Vec::new();
-            let mut piece = [0; 4096];
-            while let Ok(length @ 1..) = stderr.read(&mut piece) {
-                all.extend_from_slice(&piece[..length]);
-                let surplus = all.len().saturating_sub(SAID_LIMIT);
-                all.drain(..surplus);
-            }
-            all
-        }))
-    }
-
-    /// All of it, or its end: when nobody has the other side any more.
-    fn end(self) -> String {
-        String::from_utf8_lossy(&self.0.join().unwrap_or_default()).into_owned()
-    }
 }
 
 /// Whether the user's systemd runs and has the units.

@@ -9,6 +9,7 @@ use tokio::runtime::Runtime;
 
 mod account;
 mod activate;
+pub mod background;
 mod backoff;
 mod channel_task;
 mod channels;

@@ -1,0 +1,54 @@
+//! A suite that was started in the background: what it says until it answers.
+
+use std::io::Read as _;
+use std::process::{ChildStderr, ExitStatus};
+use std::thread::{self, JoinHandle};
+
+use openclaw_terminal::{Failure, output};
+
+/// Bytes that are kept of what a suite in the background says before it answers.
+const SAID_LIMIT: usize = 16 * 1024;
+/// Lines of it that are shown where it ended without saying why.
+const LAST_LINES: usize = 10;
+
+/// Why a suite that was just started is no more: as it said itself, with its exit
+/// code, else what it said last.
+pub fn ended_at_once(ended: ExitStatus, said: &str) -> Failure {
+    let lines: Vec<&str> = said.lines().collect();
+    let error = lines.iter().rposition(|line| line.starts_with("error: "));
+    let from = error.unwrap_or_else(|| lines.len().saturating_sub(LAST_LINES));
+    for line in &lines[from..] {
+        output::stderr_line(line);
+    }
+    let code = ended.code().and_then(|code| u8::try_from(code).ok());
+    match code.filter(|code| *code != 0 && error.is_some()) {
+        Some(code) => Failure::silent(code),
+        None => Failure::new(format!("openclawctl run ended at once ({ended})"))
+            .hint("openclawctl run in this terminal says more"),
+    }
+}
+
+/// What a program says on its standard error, while it is listened to.
+#[derive(Debug)]
+pub struct Said(JoinHandle<Vec<u8>>);
+
+impl Said {
+    /// Listens to it.
+    pub fn listen(mut stderr: ChildStderr) -> Self {
+        Self(thread::spawn(move || {
+            let mut all = Vec::new();
+            let mut piece = [0; 4096];
+            while let Ok(length @ 1..) = stderr.read(&mut piece) {
+                all.extend_from_slice(&piece[..length]);
+                let surplus = all.len().saturating_sub(SAID_LIMIT);
+                all.drain(..surplus);
+            }
+            all
+        }))
+    }
+
+    /// All of it, or its end: when nobody has the other side any more.
+    pub fn end(self) -> String {
+        String::from_utf8_lossy(&self.0.join().unwrap_or_default()).into_owned()
+    }
+}
