@@ -1,6 +1,8 @@
 //! What the sandbox promises, proved once at start (invariant 6), and the level
 //! that agents run at by it.
 
+use std::os::unix::process::ExitStatusExt as _;
+
 use openclaw_sandbox::probe::{Remedy, Report, State};
 use openclaw_sandbox::{Launcher, Level};
 use openclaw_settings::sandbox::Missing;
@@ -8,6 +10,8 @@ use openclaw_settings::{AgentSandbox, Network, SandboxLevel};
 use tokio::process::Command;
 use tokio::sync::OnceCell;
 
+/// How often it is tried where the process that tries is killed.
+const ATTEMPTS: u8 = 3;
 /// The check that TCP ports can be ruled.
 const PORTS: &str = "landlock_tcp";
 
@@ -39,13 +43,14 @@ pub(crate) enum Error {
     Ports,
 }
 
-/// The proof, made when first asked for.
+/// The proof, made when first asked for. One that could not be made proves nothing:
+/// the next who asks has it tried again.
 #[derive(Debug)]
 pub(crate) struct Confinement {
     launcher: Launcher,
     /// The command that has it made anew.
     restart: &'static str,
-    report: OnceCell<Result<Report, Error>>,
+    report: OnceCell<Report>,
 }
 
 impl Confinement {
@@ -59,8 +64,7 @@ impl Confinement {
 
     /// What was proved.
     pub(crate) async fn report(&self) -> Result<&Report, Error> {
-        let report = self.report.get_or_init(|| self.prove()).await;
-        report.as_ref().map_err(Clone::clone)
+        self.report.get_or_try_init(|| self.prove()).await
     }
 
     /// The level that an agent runs at: the one that is set for it, when
@@ -134,15 +138,26 @@ impl Confinement {
 
     async fn prove(&self) -> Result<Report, Error> {
         let probe = |error: String| Error::Probe(error);
-        // Not kill_on_drop: it ends by itself in a moment and then cleans up.
-        let output = Command::from(self.launcher.probe_command())
-            .output()
-            .await
-            .map_err(|error| probe(format!("{}: {error}", self.launcher.helper.display())))?;
-        serde_json::from_slice(&output.stdout).map_err(|error| {
-            let complaint = String::from_utf8_lossy(&output.stderr);
-            probe(format!("{error}; it says {:?}", complaint.trim()))
-        })
+        let mut attempts = 1..=ATTEMPTS;
+        loop {
+            // Not kill_on_drop: it ends by itself in a moment and then cleans up.
+            let output = Command::from(self.launcher.probe_command())
+                .output()
+                .await
+                .map_err(|error| probe(format!("{}: {error}", self.launcher.helper.display())))?;
+            attempts.next();
+            // Somebody killed it, the kernel for want of memory maybe.
+            if output.status.signal().is_some() && !attempts.is_empty() {
+                continue;
+            }
+            return serde_json::from_slice(&output.stdout).map_err(|error| {
+                let complaint = String::from_utf8_lossy(&output.stderr);
+                let (status, complaint) = (output.status, complaint.trim());
+                probe(format!(
+                    "{error}; it ended with {status} and says {complaint:?}"
+                ))
+            });
+        }
     }
 }
 
