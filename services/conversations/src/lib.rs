@@ -18,5 +18,5 @@ pub mod storage;
 
 pub use lanes::{Crowded, Lanes, Ticket};
 pub use paragraphs::Paragraphs;
-pub use refusal::{Missed, Refusal};
+pub use refusal::{Missed, MissingSession, Refusal};
 pub use schema::SchemaError;

@@ -1,7 +1,7 @@
 //! Why the gateway does not do what it is asked.
 
 use openclaw_proto::call::CallError;
-use openclaw_sessions::store::{InvalidPatch, MissingSession};
+use openclaw_sessions::store::InvalidPatch;
 use openclaw_sessions::{AgentId, InvalidAgentId, InvalidKey, InvalidRoute, SessionKey};
 use openclaw_settings::{InvalidLimit, UnknownModel};
 
@@ -27,6 +27,10 @@ impl Missed {
         self.first
     }
 }
+
+/// A session that is not there, as it was asked for, and one whose name is nearly that.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MissingSession(pub String, pub Option<String>);
 
 /// A call that is refused.
 #[derive(Debug, thiserror::Error)]

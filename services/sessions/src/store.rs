@@ -26,7 +26,6 @@ pub use behind::Note;
 pub use entry::{BackendSession, ListedEntry, SessionEntry};
 use file::Slot;
 pub(crate) use file::entry_of;
-pub use find::MissingSession;
 pub use patch::{
     InvalidPatch, LABEL_LIMIT, Patch, REASONING_LEVELS, THINKING_LEVELS, VERBOSE_LEVELS,
 };

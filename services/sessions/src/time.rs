@@ -17,15 +17,13 @@ pub fn iso_time(unix_ms: i64) -> String {
 /// ISO 8601 in UTC to the second.
 pub(crate) fn iso_seconds(unix_ms: i64) -> String {
     let time = Timestamp::from_millisecond(unix_ms).unwrap_or(Timestamp::UNIX_EPOCH);
-    let seconds = Timestamp::from_second(time.as_second()).unwrap_or(Timestamp::UNIX_EPOCH);
-    seconds.to_string()
+    format!("{time:.0}")
 }
 
 /// Unix milliseconds of an ISO 8601 time, if it is one.
 pub fn unix_ms(text: &str) -> Option<i64> {
-    text.parse::<Timestamp>()
-        .ok()
-        .map(|time| time.as_millisecond())
+    let time: Timestamp = text.parse().ok()?;
+    Some(time.as_millisecond())
 }
 
 #[cfg(test)]

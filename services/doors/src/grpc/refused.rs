@@ -1,9 +1,8 @@
 //! How gRPC says why something is refused.
 
 use openclaw_config::nearest;
-use openclaw_conversations::Refusal;
+use openclaw_conversations::{MissingSession, Refusal};
 use openclaw_daemon::failure;
-use openclaw_sessions::store::MissingSession;
 use tonic::{Code, Status};
 
 /// Why a call that sends a stream fails: the stream broke off, or it is refused.

@@ -8,19 +8,14 @@ use crate::key::SessionKey;
 /// often somebody's label.
 const ID_PREFIX: usize = 6;
 
-/// A session that is not there, as it was asked for, and one whose name is nearly that.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MissingSession(pub String, pub Option<String>);
-
 impl Store {
     /// What people call the sessions: keys, what of them is behind the agent, labels.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let lead = format!("agent:{}:", self.agent());
-        self.sessions().flat_map(move |(key, entry)| {
+        let names = self.sessions().flat_map(move |(key, entry)| {
             [Some(key), key.strip_prefix(lead.as_str()), entry.label()]
-                .into_iter()
-                .flatten()
-        })
+        });
+        names.flatten()
     }
 
     /// The keys of the sessions that `text` may mean: the key as the index has
@@ -40,11 +35,8 @@ impl Store {
         if !by_id.is_empty() {
             return by_id;
         }
-        let by_label = by(&|entry| {
-            entry
-                .label()
-                .is_some_and(|known| known.to_lowercase() == label)
-        });
+        let is_label = |known: &str| known.to_lowercase() == label;
+        let by_label = by(&|entry| entry.label().is_some_and(is_label));
         if !by_label.is_empty() || text.len() < ID_PREFIX {
             return by_label;
         }
@@ -60,8 +52,7 @@ impl Store {
     }
 
     fn by_key(&self, text: &str) -> Option<SessionKey> {
-        let stored = SessionKey::stored(text, self.agent()).ok()?;
-        self.get(&stored).is_some().then_some(stored)
+        self.stored(text).filter(|key| self.get(key).is_some())
     }
 
     fn stored(&self, key: &str) -> Option<SessionKey> {

@@ -4,14 +4,14 @@ use std::collections::HashMap;
 
 use openclaw_config::nearest::nearest;
 use openclaw_proto::sessions::{Archived, Query, Row, Session, State};
-use openclaw_sessions::store::{ListedEntry, MissingSession, SessionEntry, Store};
+use openclaw_sessions::store::{ListedEntry, SessionEntry, Store};
 use openclaw_sessions::transcript::Count;
 use openclaw_sessions::{AgentId, SessionKey, now_ms};
 use serde_json::{Map, Value};
 
 use super::{Asked, Listed, Shown, Uncounted};
 use crate::fault::Fault;
-use crate::refusal::Refusal;
+use crate::refusal::{MissingSession, Refusal};
 use crate::route;
 use crate::storage::state_files::StateFiles;
 
