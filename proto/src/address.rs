@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use hyper_util::rt::TokioIo;
@@ -107,8 +107,7 @@ impl Service<Request<Body>> for Channel {
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
         let shared = &self.shared;
         let channel = self.ready.get_or_insert_with(|| shared.take());
-        let polled = ready!(channel.poll_ready(context));
-        Poll::Ready(polled)
+        channel.poll_ready(context)
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {

@@ -2,6 +2,7 @@
 //! that agents run at by it.
 
 use std::os::unix::process::ExitStatusExt as _;
+use std::process::Output;
 
 use openclaw_sandbox::probe::{Remedy, Report, State};
 use openclaw_sandbox::{Launcher, Level};
@@ -137,27 +138,30 @@ impl Confinement {
     }
 
     async fn prove(&self) -> Result<Report, Error> {
-        let probe = |error: String| Error::Probe(error);
-        let mut attempts = 1..=ATTEMPTS;
-        loop {
-            // Not kill_on_drop: it ends by itself in a moment and then cleans up.
-            let output = Command::from(self.launcher.probe_command())
-                .output()
-                .await
-                .map_err(|error| probe(format!("{}: {error}", self.launcher.helper.display())))?;
-            attempts.next();
+        let mut output = self.probe().await?;
+        for _ in 1..ATTEMPTS {
             // Somebody killed it, the kernel for want of memory maybe.
-            if output.status.signal().is_some() && !attempts.is_empty() {
-                continue;
+            if output.status.signal().is_none() {
+                break;
             }
-            return serde_json::from_slice(&output.stdout).map_err(|error| {
-                let complaint = String::from_utf8_lossy(&output.stderr);
-                let (status, complaint) = (output.status, complaint.trim());
-                probe(format!(
-                    "{error}; it ended with {status} and says {complaint:?}"
-                ))
-            });
+            output = self.probe().await?;
         }
+        serde_json::from_slice(&output.stdout).map_err(|error| {
+            let complaint = String::from_utf8_lossy(&output.stderr);
+            let (status, complaint) = (output.status, complaint.trim());
+            Error::Probe(format!(
+                "{error}; it ended with {status} and says {complaint:?}"
+            ))
+        })
+    }
+
+    /// Not kill_on_drop: it ends by itself in a moment and then cleans up.
+    async fn probe(&self) -> Result<Output, Error> {
+        let output = Command::from(self.launcher.probe_command()).output().await;
+        output.map_err(|error| {
+            let helper = self.launcher.helper.display();
+            Error::Probe(format!("{helper}: {error}"))
+        })
     }
 }
 

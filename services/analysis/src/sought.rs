@@ -119,6 +119,11 @@ pub fn sought_words(text: &str) -> Vec<String> {
     words.map(str::to_owned).collect()
 }
 
+/// Whether it is a row of a table.
+pub fn is_row(sentence: &str) -> bool {
+    sentence.trim_start().starts_with('|')
+}
+
 fn is_placed(text: &str, language: Language) -> bool {
     has(text, PLACES) || (language != Language::English && has(text, OTHER_PLACES))
 }
@@ -215,7 +220,7 @@ impl Sought {
         (sentence, language): (&str, Language),
         is_asked: impl Fn(&str) -> bool,
     ) -> bool {
-        if self.is_empty() || sentence.trim_start().starts_with('|') {
+        if self.is_empty() || is_row(sentence) {
             return true;
         }
         let lower = sentence.to_lowercase();

@@ -5,6 +5,7 @@
 //! beginning of the message is meant, and a picture's anywhere. What is no regular file is
 //! a word as any other.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 /// The ends of pictures' names.
@@ -108,25 +109,8 @@ fn is_picture(path: &Path) -> bool {
 
 /// A URI's path (RFC 3986, percent-encoding); None: it is no text.
 fn decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::new();
-    let mut rest = text.as_bytes();
-    while let Some((first, behind)) = rest.split_first() {
-        let code = behind
-            .get(..2)
-            .and_then(|code| std::str::from_utf8(code).ok());
-        let code = code.and_then(|code| u8::from_str_radix(code, 16).ok());
-        match (first, code) {
-            (b'%', Some(code)) => {
-                bytes.push(code);
-                rest = &behind[2..];
-            }
-            _ => {
-                bytes.push(*first);
-                rest = behind;
-            }
-        }
-    }
-    String::from_utf8(bytes).ok()
+    let decoded = percent_encoding::percent_decode_str(text).decode_utf8();
+    decoded.ok().map(Cow::into_owned)
 }
 
 #[cfg(test)]

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use openclaw_config::{Environment, Error};
+use openclaw_config::{Environment, Error, Paths};
 use openclaw_proto::gateway::ConfigurationSeen;
 use openclaw_settings::SOCKETS_ADVICE;
-use openclaw_settings::{Origin, Settings, files};
+use openclaw_settings::files::Marks;
+use openclaw_settings::{Origin, Settings};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::timeout;
 
@@ -35,8 +36,32 @@ pub struct Current<S = Settings> {
     pub problem: Option<String>,
     /// Whether the file as it is now is what is used.
     pub is_in_use: bool,
-    /// When the file began to be read, in Unix milliseconds.
-    pub read_ms: i64,
+    /// When the file began to be read.
+    pub read: Moment,
+}
+
+/// When the files began to be read, and what they looked like.
+#[derive(Debug, Clone, Copy)]
+pub struct Moment {
+    /// In Unix milliseconds.
+    ms: i64,
+    marks: Marks,
+}
+
+impl Moment {
+    /// Now.
+    pub fn now(paths: &Paths) -> Self {
+        Self {
+            ms: now_ms(),
+            marks: Marks::of(paths),
+        }
+    }
+
+    /// Whether the files may have been changed since. Not told by the clock, which may
+    /// have been set back: a file is of the future then.
+    fn is_past(self, paths: &Paths) -> bool {
+        Marks::of(paths) != self.marks || self.marks.may_hide_one_after(self.ms)
+    }
 }
 
 /// Now, in Unix milliseconds as messages between daemons have them.
@@ -45,13 +70,13 @@ pub fn now_ms() -> i64 {
 }
 
 impl<S: AsRef<Settings>> Current<S> {
-    fn sound(settings: S, read_ms: i64) -> Self {
+    fn sound(settings: S, read: Moment) -> Self {
         let warnings = settings.as_ref().warnings.join("; ");
         Self {
             settings: Arc::new(settings),
             problem: (!warnings.is_empty()).then_some(warnings),
             is_in_use: true,
-            read_ms,
+            read,
         }
     }
 }
@@ -62,13 +87,13 @@ pub fn first<S: AsRef<Settings>>(
     load: Load<S>,
     environment: &Environment,
 ) -> Result<Current<S>, Error> {
-    let read_ms = now_ms();
+    let paths = Paths::resolve(environment)?;
+    let read = Moment::now(&paths);
     let error = match load(environment, Origin::File) {
-        Ok(settings) => return Ok(Current::sound(settings, read_ms)),
+        Ok(settings) => return Ok(Current::sound(settings, read)),
         Err(error) if error.is_beyond_file() => return Err(error),
         Err(error) => error,
     };
-    let paths = openclaw_config::Paths::resolve(environment)?;
     let instead = [Origin::LastGood, Origin::Defaults]
         .into_iter()
         .filter(|origin| origin.exists(&paths))
@@ -78,7 +103,7 @@ pub fn first<S: AsRef<Settings>>(
             settings: Arc::new(settings),
             problem: Some(format!("{}; using {origin}", failure::chain(&error))),
             is_in_use: false,
-            read_ms,
+            read,
         }),
         None => Err(error),
     }
@@ -113,7 +138,12 @@ impl<S: AsRef<Settings>> Configuration<S> {
     /// Whether a file was changed after it was last read. Costs a few stat(2).
     pub(crate) fn is_behind(&self) -> bool {
         let current = self.current.borrow();
-        files::may_have_changed(&(*current.settings).as_ref().paths, current.read_ms)
+        current.read.is_past(&(*current.settings).as_ref().paths)
+    }
+
+    /// The files are about to be read.
+    pub(crate) fn begin_reading(&self) -> Moment {
+        Moment::now(&(*self.current.borrow().settings).as_ref().paths)
     }
 
     /// Waits until what was changed before now holds: who sets a key and then
@@ -162,7 +192,7 @@ impl<S> Configuration<S> {
         let problem = current.problem.as_deref().filter(|_| !current.is_in_use);
         ConfigurationSeen {
             problem: problem.unwrap_or_default().to_owned(),
-            read_ms: current.read_ms,
+            read_ms: current.read.ms,
         }
     }
 
@@ -188,7 +218,8 @@ pub struct Owner<S = Settings> {
 impl<S: AsRef<Settings>> Owner<S> {
     /// Starts with `settings`.
     pub fn new(settings: S) -> (Self, Configuration<S>) {
-        Self::starting(Current::sound(settings, now_ms()))
+        let read = Moment::now(&settings.as_ref().paths);
+        Self::starting(Current::sound(settings, read))
     }
 
     /// Starts with what [`first`] found.
@@ -212,19 +243,19 @@ impl<S: AsRef<Settings>> Owner<S> {
         load: impl FnOnce(&Environment) -> Result<S, Error>,
         environment: &Environment,
     ) {
-        let read_ms = now_ms();
-        self.take(load(environment), read_ms);
+        let read = Moment::now(&(*self.current.borrow().settings).as_ref().paths);
+        self.take(load(environment), read);
     }
 
-    /// Takes over what began to be read at `read_ms`. A file that is not valid
+    /// Takes over what began to be read at `read`. A file that is not valid
     /// changes nothing but the problem that is shown.
-    pub fn take(&self, loaded: Result<S, Error>, read_ms: i64) {
+    pub fn take(&self, loaded: Result<S, Error>, read: Moment) {
         match loaded {
             Ok(settings) => {
                 let late = self.restart_keys(settings.as_ref());
                 tracing::info!("the configuration was read again");
                 self.tell_unused(settings.as_ref());
-                let mut current = Current::sound(settings, read_ms);
+                let mut current = Current::sound(settings, read);
                 if !late.is_empty() {
                     let note = format!(
                         "{} changed: that needs other sockets; {SOCKETS_ADVICE}",
@@ -248,7 +279,7 @@ impl<S: AsRef<Settings>> Owner<S> {
                         current.problem = Some(format!("{error}; using the one before"));
                     }
                     current.is_in_use = false;
-                    current.read_ms = read_ms;
+                    current.read = read;
                 });
             }
         }
@@ -308,6 +339,30 @@ mod tests {
         let both = started(&[broken, ("openclaw.json.last-good", "{")]).unwrap();
         assert!(both.problem.unwrap().ends_with("using the defaults"));
         assert_eq!(started(&[good]).unwrap().problem, None);
+    }
+
+    #[test]
+    fn configuration_is_behind_what_was_changed_whatever_the_clock_says() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().to_str().unwrap();
+        let environment = [("OPENCLAW_STATE_DIR", state)].into_iter().collect();
+        let file = folder.path().join("openclaw.json");
+        fs::write(&file, "{ logging: { level: 'warn' } }").unwrap();
+        let mut current = first(openclaw_settings::load_from, &environment).unwrap();
+        for hours in [-1, 1] {
+            // Then the clock was set.
+            current.read.ms = now_ms() + hours * 3_600_000;
+            let (_owner, configuration) = Owner::starting(current.clone());
+            assert!(!configuration.is_behind(), "{hours}");
+        }
+        let (_owner, configuration) = Owner::starting(current);
+        let overlay = folder.path().join("openclaw.json.d");
+        fs::create_dir(&overlay).unwrap();
+        assert!(configuration.is_behind());
+        fs::remove_dir(&overlay).unwrap();
+        assert!(!configuration.is_behind());
+        fs::remove_file(&file).unwrap();
+        assert!(configuration.is_behind());
     }
 
     #[test]

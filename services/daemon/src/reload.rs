@@ -8,7 +8,7 @@ use openclaw_config::Environment;
 use openclaw_settings::{Origin, Settings};
 use tokio_util::sync::CancellationToken;
 
-use crate::configuration::{Behind, Configuration, Load, Owner, now_ms};
+use crate::configuration::{Behind, Configuration, Load, Owner};
 use crate::failure;
 use crate::notifier::Notifier;
 use crate::signals::{Asked, Signals};
@@ -79,7 +79,7 @@ impl<S: AsRef<Settings> + Send + Sync + 'static> Reload<S> {
     async fn reload(&self) {
         self.notifier.reloading();
         let (load, environment) = (self.load, self.environment.clone());
-        let read_ms = now_ms();
+        let moment = self.configuration.begin_reading();
         // A login shell may take seconds.
         let read = move || match openclaw_settings::emptied(&environment) {
             Some(error) => Err(error),
@@ -87,7 +87,7 @@ impl<S: AsRef<Settings> + Send + Sync + 'static> Reload<S> {
         };
         let loaded = tokio::task::spawn_blocking(read).await;
         match loaded {
-            Ok(loaded) => self.owner.take(loaded, read_ms),
+            Ok(loaded) => self.owner.take(loaded, moment),
             Err(error) => failure::report("reload the configuration", &error),
         }
         let level = (*self.configuration.settings()).as_ref().log_level;

@@ -71,27 +71,67 @@ pub fn of(environment: &Environment) -> Files {
 /// overlays, its variables) may have been changed since `since_ms` (Unix time in
 /// milliseconds), moved into place included. Costs a few stat(2).
 pub fn may_have_changed(paths: &Paths, since_ms: i64) -> bool {
-    let file = &paths.configuration;
-    let overlays = merge::folder(file);
-    let entries = fs::read_dir(&overlays).into_iter().flatten().flatten();
-    [file.clone(), dot_env::place(file), overlays.clone()]
-        .into_iter()
-        .chain(entries.map(|entry| entry.path()))
-        .any(|path| changed_ms(&path).is_some_and(|at| at + CLOCK_TICK_MS >= since_ms))
+    let mut found = found(paths).into_iter();
+    found.any(|(_, found)| changed_ms(&found) + CLOCK_TICK_MS >= since_ms)
+}
+
+/// What is known of the files that are found without reading any, at one moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Marks {
+    /// Of which files there are, their sizes and the times of their changes.
+    digest: u64,
+    newest_ms: i64,
+}
+
+impl Marks {
+    /// Those that the files have now. Costs a few stat(2).
+    pub fn of(paths: &Paths) -> Self {
+        let (mut hasher, mut newest_ms) = (DefaultHasher::new(), i64::MIN);
+        for (path, found) in found(paths) {
+            (path, found.dev(), found.ino(), found.size()).hash(&mut hasher);
+            (found.ctime(), found.ctime_nsec()).hash(&mut hasher);
+            newest_ms = newest_ms.max(changed_ms(&found));
+        }
+        Self {
+            digest: hasher.finish(),
+            newest_ms,
+        }
+    }
+
+    /// Whether a change right after `at_ms` (Unix time in milliseconds) may have left
+    /// no other mark: it was within the tick in which another was made.
+    pub fn may_hide_one_after(self, at_ms: i64) -> bool {
+        self.newest_ms.abs_diff(at_ms) <= CLOCK_TICK_MS.unsigned_abs()
+    }
 }
 
 /// The kernel stamps files with the time of its last tick.
 const CLOCK_TICK_MS: i64 = 20;
 
-/// The last change of a file or of what a link leads to, its name's included.
-fn changed_ms(path: &Path) -> Option<i64> {
+/// The files that are there, and what links among them lead to.
+fn found(paths: &Paths) -> Vec<(PathBuf, Metadata)> {
+    let file = &paths.configuration;
+    let overlays = merge::folder(file);
+    let entries = fs::read_dir(&overlays).into_iter().flatten().flatten();
+    let places = [file.clone(), dot_env::place(file), overlays];
+    let places = places.into_iter().chain(entries.map(|entry| entry.path()));
+    let mut all = Vec::new();
+    for path in places {
+        let Ok(own) = fs::symlink_metadata(&path) else {
+            continue;
+        };
+        let led_to = own.is_symlink().then(|| fs::metadata(&path).ok()).flatten();
+        all.extend(led_to.map(|led_to| (path.clone(), led_to)));
+        all.push((path, own));
+    }
+    all
+}
+
+/// The last change of a file, its name's included.
+fn changed_ms(found: &Metadata) -> i64 {
     const MILLISECONDS: i64 = 1000;
     const NANOSECONDS: i64 = 1_000_000;
-    let at = |found: Metadata| found.ctime() * MILLISECONDS + found.ctime_nsec() / NANOSECONDS;
-    let own = fs::symlink_metadata(path).ok()?;
-    let led_to = own.is_symlink().then(|| fs::metadata(path).ok()).flatten();
-    let led_to = led_to.map(at);
-    Some(at(own).max(led_to.unwrap_or_default()))
+    found.ctime() * MILLISECONDS + found.ctime_nsec() / NANOSECONDS
 }
 
 /// As many of the files as can be read.

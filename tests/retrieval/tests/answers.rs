@@ -32,60 +32,34 @@ struct Set {
     known_wrong: usize,
 }
 
-const FIRST: Set = Set {
-    files: 60,
-    size: 60,
-    notes: include_str!("../notes/first/notes.txt"),
-    questions: include_str!("../notes/first/questions.txt"),
-    unanswerable: include_str!("../notes/first/unanswerable.txt"),
-    asked: "",
-    known_wrong: 0,
-};
-const SECOND: Set = Set {
-    files: 60,
-    size: 60,
-    notes: include_str!("../notes/second/notes.txt"),
-    questions: include_str!("../notes/second/questions.txt"),
-    unanswerable: include_str!("../notes/second/unanswerable.txt"),
-    asked: include_str!("../notes/second/asked.txt"),
-    known_wrong: 0,
-};
-const THIRD: Set = Set {
-    files: 30,
-    size: 30,
-    notes: include_str!("../notes/third/notes.txt"),
-    questions: include_str!("../notes/third/questions.txt"),
-    unanswerable: include_str!("../notes/third/unanswerable.txt"),
-    asked: "",
-    known_wrong: 0,
-};
-const FOURTH: Set = Set {
-    files: 60,
-    size: 60,
-    notes: include_str!("../notes/fourth/notes.txt"),
-    questions: include_str!("../notes/fourth/questions.txt"),
-    unanswerable: include_str!("../notes/fourth/unanswerable.txt"),
-    asked: "",
-    known_wrong: 0,
-};
-const FIFTH: Set = Set {
-    files: 30,
-    size: 30,
-    notes: include_str!("../notes/fifth/notes.txt"),
-    questions: include_str!("../notes/fifth/questions.txt"),
-    unanswerable: include_str!("../notes/fifth/unanswerable.txt"),
-    asked: "",
-    known_wrong: 2,
-};
-const SIXTH: Set = Set {
-    files: 3,
-    size: 33,
-    notes: include_str!("../notes/sixth/notes.txt"),
-    questions: include_str!("../notes/sixth/questions.txt"),
-    unanswerable: include_str!("../notes/sixth/unanswerable.txt"),
-    asked: "",
-    known_wrong: 0,
-};
+/// The set in a folder: so many files, so many questions, and of those that nothing
+/// answers so many that are known to be answered all the same.
+macro_rules! set {
+    ($folder:literal, $files:literal, $size:literal, $known_wrong:literal, $asked:expr) => {
+        Set {
+            files: $files,
+            size: $size,
+            notes: include_str!(concat!("../notes/", $folder, "/notes.txt")),
+            questions: include_str!(concat!("../notes/", $folder, "/questions.txt")),
+            unanswerable: include_str!(concat!("../notes/", $folder, "/unanswerable.txt")),
+            asked: $asked,
+            known_wrong: $known_wrong,
+        }
+    };
+}
+
+const FIRST: Set = set!("first", 60, 60, 0, "");
+const SECOND: Set = set!(
+    "second",
+    60,
+    60,
+    0,
+    include_str!("../notes/second/asked.txt")
+);
+const THIRD: Set = set!("third", 30, 30, 0, "");
+const FOURTH: Set = set!("fourth", 60, 60, 0, "");
+const FIFTH: Set = set!("fifth", 30, 30, 2, "");
+const SIXTH: Set = set!("sixth", 3, 33, 0, "");
 /// 2026-11-22T12:00:00Z.
 const NOW_MS: i64 = 1_795_348_800_000;
 /// The fewest of the answerable questions, in percent, whose line comes first.

@@ -112,7 +112,7 @@ fn share(
         && (wanted.sought).is_in((own.text, language), |word| role(word).is_asked)
         && (!has_kind || analysis::names_one((own.text, language), role));
     let is_told_so = is_told && !wanted.wants_nothing();
-    let met = match (is_told_so, is_row(own.text)) {
+    let met = match (is_told_so, analysis::is_row(own.text)) {
         (false, _) => 0,
         // What a row's columns are for is not known.
         (true, true) => facts,
@@ -137,11 +137,6 @@ fn share(
         share *= APART;
     }
     (share, is_told)
-}
-
-/// Whether it is a row of a table.
-fn is_row(text: &str) -> bool {
-    text.trim_start().starts_with('|')
 }
 
 impl Wanted {

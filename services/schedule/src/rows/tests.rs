@@ -25,6 +25,15 @@ async fn ledger() -> (tempfile::TempDir, Connection) {
     (folder, connection)
 }
 
+/// Where the configuration says nothing of times that were missed.
+fn look(connection: &Connection, now: i64) -> rusqlite::Result<Look> {
+    super::look(connection, CatchUp::Once, now)
+}
+
+fn fall_due(connection: &Connection, job: &mut Job, now: i64) -> rusqlite::Result<()> {
+    super::fall_due(connection, job, CatchUp::Once, now)
+}
+
 fn job(id: &str, fields: Value) -> Job {
     let mut params = json!({
         "name": id, "schedule": {"kind": "every", "everyMs": HOUR},
@@ -65,23 +74,17 @@ async fn look_begins_what_is_due_together_once() {
         let at = json!({"schedule": {"kind": "at", "at": "2026-11-21T09:01:00Z"}});
         write(&connection, &job(&number.to_string(), at), NOW).unwrap();
     }
-    let early = look(&connection, CatchUp::Once, NOW).unwrap();
+    let early = look(&connection, NOW).unwrap();
     assert_eq!((early.begun.len(), early.next_ms), (0, Some(NOW + MINUTE)));
-    let due = look(&connection, CatchUp::Once, NOW + MINUTE).unwrap();
+    let due = look(&connection, NOW + MINUTE).unwrap();
     assert_eq!((due.begun.len(), due.next_ms), (6, None));
     assert!(due.begun.iter().all(|run| run.job.is_running()));
-    assert_eq!(
-        look(&connection, CatchUp::Once, NOW + MINUTE).unwrap(),
-        Look::default()
-    );
+    assert_eq!(look(&connection, NOW + MINUTE).unwrap(), Look::default());
     for begun in &due.begun {
         assert!(close(&connection, begun, NOW + MINUTE));
         assert!(!close(&connection, begun, NOW + MINUTE), "noted twice");
     }
-    assert_eq!(
-        look(&connection, CatchUp::Once, NOW + HOUR).unwrap(),
-        Look::default()
-    );
+    assert_eq!(look(&connection, NOW + HOUR).unwrap(), Look::default());
     assert_eq!(rows(&connection).len(), 6);
 }
 
@@ -93,25 +96,15 @@ async fn look_begins_one_run_of_a_job_at_a_time() {
     let late = NOW + 3 * HOUR + 5 * MINUTE;
     let mut planned = Vec::new();
     for _ in 0..3 {
-        let look = look(&connection, CatchUp::Once, late).unwrap();
+        let look = look(&connection, late).unwrap();
         let [begun] = look.begun.as_slice() else {
             panic!("{look:?}");
         };
         planned.push(begun.run_id.clone());
-        assert!(
-            super::look(&connection, CatchUp::Once, late)
-                .unwrap()
-                .begun
-                .is_empty()
-        );
+        assert!(self::look(&connection, late).unwrap().begun.is_empty());
         close(&connection, begun, late);
     }
-    assert!(
-        look(&connection, CatchUp::Once, late)
-            .unwrap()
-            .begun
-            .is_empty()
-    );
+    assert!(look(&connection, late).unwrap().begun.is_empty());
     let expected = [1, 2, 3].map(|hour| format!("cron:j:{}", NOW + hour * HOUR));
     assert_eq!(planned, expected);
 }
@@ -122,19 +115,14 @@ async fn look_leaves_out_what_was_switched_off_or_removed() {
     for id in ["off", "gone"] {
         let mut job = job(id, json!({"catchUp": "all"}));
         write(&connection, &job, NOW).unwrap();
-        fall_due(&connection, &mut job, CatchUp::Once, NOW + HOUR).unwrap();
+        fall_due(&connection, &mut job, NOW + HOUR).unwrap();
         job.enabled = false;
         write(&connection, &job, NOW).unwrap();
     }
     connection
         .execute("DELETE FROM jobs WHERE job_id = 'gone'", [])
         .unwrap();
-    assert!(
-        look(&connection, CatchUp::Once, NOW + HOUR)
-            .unwrap()
-            .begun
-            .is_empty()
-    );
+    assert!(look(&connection, NOW + HOUR).unwrap().begun.is_empty());
     let states: Vec<_> = rows(&connection).into_iter().map(|row| row.2).collect();
     assert_eq!(states, ["skipped", "skipped"]);
 }
@@ -143,7 +131,7 @@ async fn look_leaves_out_what_was_switched_off_or_removed() {
 async fn look_gives_no_time_twice_when_the_clock_goes_back() {
     let (_folder, connection) = ledger().await;
     write(&connection, &job("j", json!({})), NOW).unwrap();
-    let first = look(&connection, CatchUp::Once, NOW + HOUR).unwrap();
+    let first = look(&connection, NOW + HOUR).unwrap();
     close(&connection, &first.begun[0], NOW + HOUR);
     // The clock is set back, and somebody edits the job, which plans it anew.
     let job = read(&connection, "j").unwrap().unwrap();
@@ -151,20 +139,9 @@ async fn look_gives_no_time_twice_when_the_clock_goes_back() {
     let edited = job.patched(edited, NOW + MINUTE).unwrap();
     assert_eq!(edited.next_ms(), Some(NOW + HOUR));
     write(&connection, &edited, NOW + MINUTE).unwrap();
-    assert!(
-        look(&connection, CatchUp::Once, NOW + HOUR)
-            .unwrap()
-            .begun
-            .is_empty()
-    );
+    assert!(look(&connection, NOW + HOUR).unwrap().begun.is_empty());
     assert_eq!(rows(&connection).len(), 1);
-    assert_eq!(
-        look(&connection, CatchUp::Once, NOW + 2 * HOUR)
-            .unwrap()
-            .begun
-            .len(),
-        1
-    );
+    assert_eq!(look(&connection, NOW + 2 * HOUR).unwrap().begun.len(), 1);
 }
 
 #[tokio::test]
@@ -173,7 +150,7 @@ async fn left_runs_are_those_that_nobody_saw_the_end_of() {
     for id in ["ran", "started", "removed", "forgotten"] {
         write(&connection, &job(id, json!({})), NOW).unwrap();
     }
-    let begun = look(&connection, CatchUp::Once, NOW + HOUR).unwrap().begun;
+    let begun = look(&connection, NOW + HOUR).unwrap().begun;
     assert_eq!(begun.len(), 4);
     ran(&connection, &format!("cron:ran:{}", NOW + HOUR)).unwrap();
     for sql in [
@@ -200,14 +177,9 @@ async fn begin_by_hand_waits_for_the_run_under_way() {
         begin_by_hand(&connection, &mut job, NOW + 1).unwrap(),
         Err(NotBegun::Running)
     );
-    assert!(
-        look(&connection, CatchUp::Once, NOW + HOUR)
-            .unwrap()
-            .begun
-            .is_empty()
-    );
+    assert!(look(&connection, NOW + HOUR).unwrap().begun.is_empty());
     close(&connection, &begun, NOW + HOUR);
-    let after = look(&connection, CatchUp::Once, NOW + HOUR).unwrap();
+    let after = look(&connection, NOW + HOUR).unwrap();
     assert_eq!(after.begun.len(), 1, "what was due meanwhile");
     let kept = read(&connection, "j").unwrap().unwrap();
     assert_eq!(kept.next_ms(), Some(NOW + 2 * HOUR));
@@ -254,7 +226,7 @@ async fn look_over_a_month_of_jumps_misses_and_doubles_nothing() {
             };
             latest = latest.max(now);
             // A process that is killed here has begun what it begins.
-            let look = look(&connection, CatchUp::Once, now).unwrap();
+            let look = look(&connection, now).unwrap();
             for run in look.begun {
                 *begun.entry(run.run_id.clone()).or_default() += 1;
                 open.push(run);
@@ -292,7 +264,7 @@ async fn look_begins_nothing_over_the_budget_of_the_day() {
     let mut begun = Vec::new();
     for hour in 1..=3 {
         let now = NOW + hour * HOUR;
-        for run in look(&connection, CatchUp::Once, now).unwrap().begun {
+        for run in look(&connection, now).unwrap().begun {
             begun.push(run.limit_usd);
             let run_id = format!("r{hour}");
             connection
@@ -329,14 +301,11 @@ async fn look_skips_all_that_waits_of_what_was_switched_off() {
     let (_folder, connection) = ledger().await;
     let mut job = job("j", json!({"catchUp": "all"}));
     write(&connection, &job, NOW).unwrap();
-    fall_due(&connection, &mut job, CatchUp::Once, NOW + 3 * HOUR).unwrap();
+    fall_due(&connection, &mut job, NOW + 3 * HOUR).unwrap();
     job.enabled = false;
     write(&connection, &job, NOW).unwrap();
     let mut looks = 0;
-    while look(&connection, CatchUp::Once, NOW + 3 * HOUR)
-        .unwrap()
-        .has_more
-    {
+    while look(&connection, NOW + 3 * HOUR).unwrap().has_more {
         looks += 1;
         assert!(looks < 9, "it never ends");
     }
