@@ -19,8 +19,11 @@ use super::{Error, Part, Request, STANDBY, UnitRef};
 
 /// What all units of turns have in common.
 const SLICE: &str = "openclaw-turns.slice";
-/// Stopping the suite stops its turns.
+/// Stopping the suite stops the timers of its jobs.
 pub(super) const TARGET: &str = "openclaw.target";
+/// What a stop of the suite starts, and its restart does not
+/// (`systemd/user/openclaw-stop.service`).
+const STOPPED: &str = "openclaw-stopped.target";
 /// The turn's own deadline comes first and says what happened; this one is for
 /// a process that hangs.
 const RUNTIME_SLACK: Duration = Duration::from_secs(60);
@@ -304,9 +307,9 @@ fn process(
         ("AddRef", true.into()),
         ("ExecStart", vec![execution].into()),
         // Not PartOf=: with that, a restart of the suite stops its turns, and
-        // starts their processes once more. With this one they go on in systemd
-        // 252, and are stopped in 257.
-        ("StopPropagatedFrom", vec![TARGET.to_owned()].into()),
+        // starts their processes once more. This is what a stop alone starts.
+        ("Conflicts", vec![STOPPED.to_owned()].into()),
+        ("Before", vec![STOPPED.to_owned()].into()),
         ("Environment", variables.into()),
         ("SyslogIdentifier", request.part.name().into()),
         ("UMask", 0o077_u32.into()),

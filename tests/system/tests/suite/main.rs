@@ -10,6 +10,7 @@ mod confinement;
 mod containers;
 mod escape;
 mod front;
+mod gap;
 mod grants;
 mod homes;
 mod installation;
