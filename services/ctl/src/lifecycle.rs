@@ -184,7 +184,8 @@ fn keep_port(port: u16, environment: &Environment) -> Result<(), Failure> {
     };
     openclaw_sockets::execute(&sockets, environment)?;
     tell(&["daemon-reload"], environment)?;
-    tell(&["restart", TARGET], environment)
+    // The target's restart alone leaves sockets as they are.
+    tell(&["restart", TARGET, "openclaw-*.socket"], environment)
 }
 
 fn tell(arguments: &[&str], environment: &Environment) -> Result<(), Failure> {

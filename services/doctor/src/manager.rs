@@ -99,7 +99,7 @@ fn drop_ins(environment: &Environment) -> Option<Check> {
             "units",
             line,
             "openclawctl sockets, then systemctl --user daemon-reload && systemctl --user restart \
-             openclaw.target",
+             openclaw.target 'openclaw-*.socket'",
         )
         .mended_by(Mend::DropIns),
     )

@@ -138,7 +138,7 @@ fn drop_ins(environment: &Environment) -> anyhow::Result<String> {
     reload(environment)?;
     Ok(
         "the units say what the configuration does; it holds from their next start: \
-        systemctl --user restart openclaw.target"
+        systemctl --user restart openclaw.target 'openclaw-*.socket'"
             .to_owned(),
     )
 }

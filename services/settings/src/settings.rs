@@ -254,7 +254,7 @@ fn written(
 
 /// How sockets are brought in line with what [`Settings::fixed`] says.
 pub const SOCKETS_ADVICE: &str = "run `openclawctl sockets`, then `systemctl --user daemon-reload` \
-     and `systemctl --user restart openclaw.target` (without systemd: start `openclawctl run` again)";
+     and `systemctl --user restart openclaw.target 'openclaw-*.socket'` (without systemd: start `openclawctl run` again)";
 
 /// What holds from a daemon's start to its end: sockets are made before, by the
 /// service manager. By the value that holds, however it is written, and

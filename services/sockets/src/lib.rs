@@ -41,7 +41,8 @@ pub fn execute(arguments: &Sockets, environment: &Environment) -> Result<ExitCod
             );
         }
         (true, false) => output::stdout_line(
-            "now: systemctl --user daemon-reload && systemctl --user restart openclaw.target",
+            "now: systemctl --user daemon-reload && \
+             systemctl --user restart openclaw.target 'openclaw-*.socket'",
         )?,
     }
     Ok(ExitCode::SUCCESS)

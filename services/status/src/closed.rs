@@ -34,7 +34,7 @@ impl Closed {
             ),
             Ok(None) => (
                 format!("{wanted} was not opened, and is free now"),
-                "systemctl --user restart openclaw.target opens it (without systemd: start openclawctl run again)",
+                "systemctl --user restart openclaw.target 'openclaw-*.socket' opens it (without systemd: start openclawctl run again)",
             ),
             Err(error) => (
                 format!("{wanted} cannot be listened at: {error}"),

@@ -16,7 +16,7 @@ use openclaw_sockets as sockets;
 /// Units that do not grant what the configuration does.
 const UNITS: &str = "the units do not know yet where the state or a workspace is; run: openclawctl \
                      sockets, then systemctl --user daemon-reload and systemctl --user restart \
-                     openclaw.target";
+                     openclaw.target 'openclaw-*.socket'";
 
 /// Prints what is wrong; exit code 78 when something is.
 pub(super) fn execute(

@@ -96,7 +96,7 @@ fn the_shared_session_is_closed_without_a_secret() -> Result<()> {
 fn another_port_is_written_into_the_units() -> Result<()> {
     let stage = stage()?;
     let at = |port: &str| format!("OPENCLAW_GATEWAY_PORT={port} openclawctl sockets");
-    let reload = "systemctl --user daemon-reload && systemctl --user restart openclaw.target";
+    let reload = "systemctl --user daemon-reload && systemctl --user restart openclaw.target 'openclaw-*.socket'";
     stage.user(&format!("{} && {reload}", at("18791")))?;
     let answer = get(&stage, "127.0.0.1:18791", "/healthz", "")?;
     ensure!(answer.starts_with("HTTP/1.1 200 "), "{answer}");

@@ -65,10 +65,14 @@ fn through(stage: &Stage, unit: &str, token: &str) -> Result<Seen> {
     let control = stage.user(CONTROL)?;
     let (under_way, told) = mpsc::channel();
     let seen = std::thread::scope(|scope| -> Result<Seen> {
-        let client = scope.spawn(|| stage.inside(|| hear(unit, token, &under_way)));
-        told.recv().context("the answer did not begin")?;
-        stage.user(&format!("systemctl --user restart {unit}"))?;
-        client.join().map_err(|_| anyhow::anyhow!("a connection was refused"))?
+        let client = scope.spawn(move || stage.inside(move || hear(unit, token, &under_way)));
+        // Nothing is told where the client ended before, which says why.
+        if told.recv().is_ok() {
+            stage.user(&format!("systemctl --user restart {unit}"))?;
+        }
+        client
+            .join()
+            .map_err(|_| anyhow::anyhow!("a connection was refused"))?
     })?;
     ensure!(stage.user(CONTROL)? == control, "another control socket");
     Ok(seen)
@@ -106,7 +110,7 @@ fn hear(unit: &str, token: &str, under_way: &mpsc::Sender<()>) -> Result<Seen> {
             if told == BEFORE {
                 under_way.send(())?;
             }
-            if payload["state"] == "delta" {
+            if matches!(payload["state"].as_str(), Some("status" | "delta")) {
                 continue;
             }
             ensure!(payload["state"] == "final", "{frame}");
@@ -118,6 +122,9 @@ fn hear(unit: &str, token: &str, under_way: &mpsc::Sender<()>) -> Result<Seen> {
 
 fn said(payload: &Value) -> String {
     let content = payload["message"]["content"].as_array();
-    let texts = content.into_iter().flatten().filter_map(|it| it["text"].as_str());
+    let texts = content
+        .into_iter()
+        .flatten()
+        .filter_map(|it| it["text"].as_str());
     texts.collect()
 }

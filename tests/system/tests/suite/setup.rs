@@ -161,7 +161,7 @@ fn setup_asks_at_a_terminal_and_doctor_mends_what_was_left_out() -> Result<()> {
     ensure!(root(&machine, "loginctl show-user guest -P Linger")? == "yes");
     user(
         &machine,
-        "systemctl --user restart openclaw.target && openclawctl message hello",
+        "systemctl --user restart openclaw.target 'openclaw-*.socket' && openclawctl message hello",
     )?;
     let status = user(&machine, "openclawctl status")?;
     ensure!(status.contains("http://127.0.0.1:28789 "), "{status}");

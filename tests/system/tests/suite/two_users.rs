@@ -8,7 +8,7 @@ use crate::stage::{PROGRAMS, SOURCE, bare_machine};
 /// Who comes first has the port of the units.
 const FIRST: &str = "http://127.0.0.1:18789";
 const TAKEN: &str = "127.0.0.1:18789 is taken by the user claw";
-const RELOAD: &str = "systemctl --user daemon-reload && systemctl --user restart openclaw.target";
+const RELOAD: &str = "systemctl --user daemon-reload && systemctl --user restart openclaw.target 'openclaw-*.socket'";
 
 fn run(machine: &Machine, account: Account, line: &str) -> Result<String> {
     machine.run(account, line)?.text()
@@ -65,7 +65,7 @@ fn the_second_user_has_a_port_of_his_own() -> Result<()> {
 
     // As though the first user had come after the second one's installation.
     guest(&format!(
-        "openclawctl config unset gateway.port && openclawctl sockets && {RELOAD}"
+        "openclawctl config unset gateway.port && openclawctl sockets && ! {{ {RELOAD}; }}"
     ))?;
     guest("systemctl --user stop openclaw.target && systemctl --user start openclaw.target")?;
     answers(&machine, Account::Guest)?;
