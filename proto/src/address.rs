@@ -1,13 +1,17 @@
 //! Connecting to a daemon's Unix socket.
 
-use std::path::PathBuf;
+use std::io::{self, ErrorKind};
+use std::os::fd::AsRawFd as _;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use hyper_util::rt::TokioIo;
+use nix::sys::socket::{MsgFlags, recv};
+use tokio::io::Interest;
 use tokio::net::UnixStream;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tonic::body::Body;
 use tonic::codegen::http::{Request, Response};
 use tonic::transport::channel::ResponseFuture;
@@ -19,6 +23,11 @@ use crate::call::NotConnected;
 /// How long a connect may take. Under socket activation the manager accepts
 /// the connection at once, so a connect that hangs means a full backlog.
 const CONNECT_DEADLINE: Duration = Duration::from_secs(5);
+
+/// The waits before one that was closed without a word is made again: its daemon was
+/// leaving, and the next one takes it from the socket's queue. A daemon that serves
+/// nobody of this user closes it each time.
+const AGAIN: [Duration; 2] = [Duration::from_millis(20), Duration::from_millis(200)];
 
 /// The status, for the service manager, of a daemon that ended because nobody needs
 /// it; whoever connects starts it.
@@ -51,17 +60,59 @@ pub fn kept_for(socket: PathBuf, kept: Duration) -> Channel {
 pub fn lasting(socket: PathBuf) -> transport::Channel {
     let socket = Arc::new(socket);
     // The authority is never looked up; gRPC only needs one to be there.
-    let endpoint =
-        Endpoint::from_static("http://openclaw.invalid").connect_timeout(CONNECT_DEADLINE);
+    let endpoint = Endpoint::from_static("http://openclaw.invalid");
     endpoint.connect_with_connector_lazy(tower::service_fn(move |_: Uri| {
         let socket = Arc::clone(&socket);
         async move {
-            let stream = UnixStream::connect(&*socket).await;
+            let stream = greeted(&socket).await;
             stream
                 .map(TokioIo::new)
                 .map_err(|error| NotConnected::new(&socket, &error))
         }
     }))
+}
+
+/// A connection whose daemon has said something: an HTTP/2 server begins with its
+/// settings, whatever it hears. Nothing was asked before that, so it is made again
+/// where the daemon was leaving, also for what may not be asked twice.
+async fn greeted(socket: &Path) -> io::Result<UnixStream> {
+    let mut pauses = AGAIN.iter();
+    loop {
+        let error = match attempt(socket).await {
+            Err(error) if is_closed(&error) => error,
+            made => return made,
+        };
+        match pauses.next() {
+            Some(pause) => sleep(*pause).await,
+            None => return Err(error),
+        }
+    }
+}
+
+async fn attempt(socket: &Path) -> io::Result<UnixStream> {
+    let connecting = timeout(CONNECT_DEADLINE, UnixStream::connect(socket));
+    let stream = connecting
+        .await
+        .map_err(|_| io::Error::from(ErrorKind::TimedOut))??;
+    loop {
+        // For as long as the daemon takes to start.
+        stream.readable().await?;
+        let peek = || Ok(recv(stream.as_raw_fd(), &mut [0], MsgFlags::MSG_PEEK)?);
+        match stream.try_io(Interest::READABLE, peek) {
+            Ok(0) => return Err(ErrorKind::ConnectionReset.into()),
+            Ok(_) => return Ok(stream),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn is_closed(error: &io::Error) -> bool {
+    use ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset};
+    matches!(
+        error.kind(),
+        ConnectionReset | ConnectionAborted | BrokenPipe
+    )
 }
 
 /// See [`channel`]. Cheap to clone.

@@ -16,6 +16,10 @@ const FIRST_PAUSE: Duration = Duration::from_millis(50);
 /// The longest wait between two attempts.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
+/// How long a question that changes nothing is asked again of a daemon that was lost
+/// over it: one that its socket starts again answers within a second.
+const READING: Duration = Duration::from_secs(3);
+
 /// Why a call brought no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
@@ -210,6 +214,18 @@ impl Patience {
             }
         }
     }
+}
+
+/// What a call brings that may be made twice, because it changes nothing: it is made
+/// again where the daemon was lost over it.
+///
+/// # Errors
+/// That of the last attempt.
+pub(crate) async fn read<T, F>(attempt: impl FnMut() -> F) -> Result<T, CallError>
+where
+    F: Future<Output = Result<T, CallError>>,
+{
+    Patience::of(READING).call(attempt).await
 }
 
 /// What `call` brings within `limit`.

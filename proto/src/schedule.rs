@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::address::{self, Channel};
-use crate::call::CallError;
+use crate::call::{CallError, read};
 use crate::invalid::Invalid;
 use crate::wire::gateway as wire;
 use wire::schedule_client::ScheduleClient;
@@ -93,7 +93,9 @@ impl Client {
     /// themselves.
     pub async fn jobs(&self) -> Result<(Vec<Job>, bool), CallError> {
         let request = wire::ListJobsRequest {};
-        let response = self.0.clone().list_jobs(request).await?.into_inner();
+        let response = read(|| async { Ok(self.0.clone().list_jobs(request).await?) })
+            .await?
+            .into_inner();
         let jobs = response.jobs.into_iter().map(Job::try_from);
         Ok((jobs.collect::<Result<_, _>>()?, response.is_on))
     }
@@ -163,7 +165,8 @@ impl Client {
             job_id: job_id.unwrap_or_default().to_owned(),
             limit,
         };
-        let response = self.0.clone().list_job_runs(request).await?;
+        let response =
+            read(|| async { Ok(self.0.clone().list_job_runs(request.clone()).await?) }).await?;
         let runs = response.into_inner().runs.into_iter();
         Ok(runs.map(JobRun::from).collect())
     }

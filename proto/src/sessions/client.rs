@@ -9,7 +9,7 @@ use super::{
     Preview, Query, Reading, Rows, Search, Session,
 };
 use crate::address::{self, Channel};
-use crate::call::CallError;
+use crate::call::{CallError, read};
 use crate::invalid::Invalid;
 use crate::wire::gateway as wire;
 use wire::sessions_client::SessionsClient;
@@ -31,7 +31,8 @@ impl Client {
     /// The sessions that `query` wants, the latest first.
     pub async fn list(&self, query: Query) -> Result<Page, CallError> {
         let request: wire::ListSessionsRequest = query.into();
-        let response = self.0.clone().list_sessions(request).await?;
+        let response =
+            read(|| async { Ok(self.0.clone().list_sessions(request.clone()).await?) }).await?;
         Ok(Rows::from(response.into_inner()).page()?)
     }
 
@@ -41,7 +42,9 @@ impl Client {
             session: named.session.to_owned(),
             agent_id: named.agent_id.to_owned(),
         };
-        let response = self.0.clone().get_session(request).await?.into_inner();
+        let response = read(|| async { Ok(self.0.clone().get_session(request.clone()).await?) })
+            .await?
+            .into_inner();
         let session = required(response.session, "GetSessionResponse")?;
         Ok((session, response.entry_json))
     }
@@ -129,7 +132,8 @@ impl Client {
             limit,
             max_characters,
         };
-        let response = self.0.clone().preview_sessions(request).await?;
+        let response =
+            read(|| async { Ok(self.0.clone().preview_sessions(request.clone()).await?) }).await?;
         let previews = response.into_inner().previews.into_iter();
         Ok(previews.map(Into::into).collect())
     }
@@ -144,7 +148,9 @@ impl Client {
             all: part.all,
             raw: part.raw,
         };
-        let response = self.0.clone().read_session(request).await?.into_inner();
+        let response = read(|| async { Ok(self.0.clone().read_session(request.clone()).await?) })
+            .await?
+            .into_inner();
         Ok(response.try_into()?)
     }
 
@@ -157,7 +163,8 @@ impl Client {
             since_ms: search.since_ms.unwrap_or_default(),
             until_ms: search.until_ms.unwrap_or_default(),
         };
-        let response = self.0.clone().find_sessions(request).await?;
+        let response =
+            read(|| async { Ok(self.0.clone().find_sessions(request.clone()).await?) }).await?;
         Ok(response.into_inner().into())
     }
 

@@ -333,6 +333,12 @@ mod tests {
             "{problem}"
         );
 
+        // What was emptied meanwhile is not what the user wants.
+        let current = started(&[("openclaw.json", "\n"), good]).unwrap();
+        assert_eq!(current.settings.log_level.name(), "warn");
+        let problem = current.problem.unwrap();
+        assert!(problem.contains("the file is empty"), "{problem}");
+
         let current = started(&[broken]).unwrap();
         assert_eq!(current.settings.log_level.name(), "info");
         assert!(current.problem.unwrap().ends_with("using the defaults"));

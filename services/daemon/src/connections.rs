@@ -213,6 +213,54 @@ mod tests {
         assert_eq!((asked(&lets_go).await, asked(&lets_go).await), (2, 3));
     }
 
+    /// A server that is about to leave has accepted and says nothing more. The call
+    /// reaches the next one, and no other does twice.
+    #[tokio::test]
+    async fn channel_connects_again_when_it_is_closed_without_a_word() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("s");
+        let leaving = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        let next = leaving.try_clone().unwrap();
+        let (reporter, health) = tonic_health::server::health_reporter();
+        reporter
+            .set_service_status("", ServingStatus::Serving)
+            .await;
+        let runtime = tokio::runtime::Handle::current();
+        let closed = std::thread::spawn(move || {
+            drop(leaving.accept().unwrap());
+            next.set_nonblocking(true).unwrap();
+            let _entered = runtime.enter();
+            let next = UnixListener::from_std(next).unwrap();
+            let connections = accepted(next, no_guests(), Activity::default());
+            let server = Server::builder().add_service(health);
+            tokio::spawn(server.serve_with_incoming(connections));
+        });
+        let mut client = HealthClient::new(address::channel(socket));
+        let answer = client.check(HealthCheckRequest::default()).await.unwrap();
+        assert_eq!(answer.into_inner().status, ServingStatus::Serving as i32);
+        closed.join().unwrap();
+    }
+
+    /// One that closes every connection is not connected to for ever.
+    #[tokio::test]
+    async fn channel_gives_up_where_it_is_always_closed() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("s");
+        let listener = UnixListener::bind(&socket).unwrap();
+        let closed = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&closed);
+        tokio::spawn(async move {
+            while listener.accept().await.is_ok() {
+                counted.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        let mut client = HealthClient::new(address::channel(socket));
+        let refused = client.check(HealthCheckRequest::default()).await;
+        let error = openclaw_proto::call::CallError::from(refused.unwrap_err());
+        assert!(error.is_lost(), "{error}");
+        assert_eq!(closed.load(Ordering::Relaxed), 3);
+    }
+
     #[tokio::test]
     async fn channel_that_lets_go_leaves_streams_their_connection() {
         let folder = tempfile::tempdir().unwrap();

@@ -4,7 +4,9 @@
 use std::backtrace::Backtrace;
 use std::error::Error;
 use std::fmt::Write as _;
+use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 /// An error and its causes on one line.
 pub fn chain(error: &(dyn Error + 'static)) -> String {
@@ -15,6 +17,41 @@ pub fn chain(error: &(dyn Error + 'static)) -> String {
         cause = error.source();
     }
     text
+}
+
+/// What people can do about an error whose cause is a full disk, or a quota that is
+/// used up. The error itself names the file.
+pub fn remedy(error: &(dyn Error + 'static)) -> Option<&'static str> {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        if is_full(error) {
+            return Some("free space on the file system that it is on, then try again");
+        }
+        cause = error.source();
+    }
+    None
+}
+
+/// What SQLite says then, word for word; its errors are of a crate that only those
+/// who keep tables use.
+const SQLITE_FULL: &str = "database or disk is full";
+
+fn is_full(error: &(dyn Error + 'static)) -> bool {
+    let of_kernel = error.downcast_ref::<io::Error>();
+    let of_kernel = of_kernel.or_else(|| error.downcast_ref::<Arc<io::Error>>().map(|it| &**it));
+    let kind = of_kernel.map(io::Error::kind);
+    matches!(
+        kind,
+        Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+    ) || error.to_string() == SQLITE_FULL
+}
+
+/// An error with what people can do about it, for those who have one line alone.
+pub fn advice(error: &(dyn Error + 'static)) -> String {
+    match remedy(error) {
+        Some(remedy) => format!("{}; {remedy}", chain(error)),
+        None => chain(error),
+    }
 }
 
 /// Logs `error`, which ended `operation`, with a stack trace. The session and
@@ -48,4 +85,35 @@ pub(crate) fn record(operation: &str, message: &str) {
     let message = openclaw_escape::line(message);
     // The macro of that name is for nobody else.
     tracing::event!(tracing::Level::ERROR, operation, %stack_trace, "{message}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("cannot append to /s/a.jsonl")]
+    struct Append(#[source] Arc<io::Error>);
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("database or disk is full")]
+    struct Full;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("the ledger /s/l failed")]
+    struct Ledger(#[source] Full);
+
+    #[test]
+    fn full_disks_have_a_way_out_that_others_have_not() {
+        let advice_on = |kind: io::ErrorKind| advice(&Append(Arc::new(kind.into())));
+        for kind in [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded] {
+            let told = advice_on(kind);
+            assert!(told.starts_with("cannot append to /s/a.jsonl: "), "{told}");
+            assert!(told.contains("; free space on the file system"), "{told}");
+        }
+        let ledger = advice(&Ledger(Full));
+        assert!(ledger.contains("; free space on"), "{ledger}");
+        let other = advice_on(io::ErrorKind::PermissionDenied);
+        assert!(!other.contains("free space"), "{other}");
+    }
 }

@@ -81,10 +81,7 @@ impl<S: AsRef<Settings> + Send + Sync + 'static> Reload<S> {
         let (load, environment) = (self.load, self.environment.clone());
         let moment = self.configuration.begin_reading();
         // A login shell may take seconds.
-        let read = move || match openclaw_settings::emptied(&environment) {
-            Some(error) => Err(error),
-            None => load(&environment, Origin::File),
-        };
+        let read = move || load(&environment, Origin::File);
         let loaded = tokio::task::spawn_blocking(read).await;
         match loaded {
             Ok(loaded) => self.owner.take(loaded, moment),

@@ -45,5 +45,14 @@ pub fn configured(settings: &Settings, environment: &Environment) -> Vec<Check> 
     let mut checks = files::workspaces(settings);
     checks.push(programs::claude(settings, environment));
     checks.push(programs::codex(settings, environment));
+    let told = settings.told_nowhere().into_iter();
+    checks.extend(told.map(|(key, problem)| {
+        let detail = format!("{key}: {problem}");
+        Check::warn(
+            "configuration of what is told",
+            detail,
+            format!("correct {key}"),
+        )
+    }));
     checks
 }

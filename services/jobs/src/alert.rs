@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::delivery::Delivery;
 use crate::invalid::Invalid;
+use crate::place;
 
 /// Failures in a row of which somebody is told when the job does not say how
 /// many, as in OpenClaw.
@@ -15,16 +16,8 @@ const COOLDOWN_MS: i64 = 60 * 60 * 1000;
 /// The fields that say where.
 const ROUTE: [&str; 4] = ["mode", "channel", "to", "accountId"];
 
-/// What a job may say.
-const FIELDS: [&str; 7] = [
-    "after",
-    "channel",
-    "to",
-    "mode",
-    "accountId",
-    "cooldownMs",
-    "includeSkipped",
-];
+/// The fields that say when.
+const WHEN: [&str; 3] = ["after", "cooldownMs", "includeSkipped"];
 
 /// Whether it can be obeyed.
 pub(crate) fn checked(alert: Option<&Value>) -> Result<(), Invalid> {
@@ -36,10 +29,6 @@ pub(crate) fn checked(alert: Option<&Value>) -> Result<(), Invalid> {
             return Err(Invalid::field("failureAlert", problem));
         }
     };
-    if let Some(name) = said.keys().find(|name| !FIELDS.contains(&name.as_str())) {
-        let problem = format!("at /failureAlert: unexpected property '{name}'");
-        return Err(Invalid::Shape(problem));
-    }
     if said.get("includeSkipped").is_some_and(|it| *it == true) {
         let problem = "is not offered: a time that was skipped is no failure";
         return Err(Invalid::field("failureAlert/includeSkipped", problem));
@@ -53,8 +42,14 @@ pub(crate) fn checked(alert: Option<&Value>) -> Result<(), Invalid> {
     if said.get("cooldownMs").is_some_and(|it| !it.is_u64()) {
         return Err(Invalid::field("failureAlert/cooldownMs", "must be >= 0"));
     }
-    let checked = Delivery::announcing(said).checked();
-    checked.map_err(|invalid| Invalid::field("failureAlert", &invalid.to_string()))
+    place::checked("failureAlert", said, &WHEN)
+}
+
+/// Whether an alert says where, rather than when alone.
+pub(crate) fn says_where(said: &Map<String, Value>) -> bool {
+    ["channel", "to", "mode"]
+        .iter()
+        .any(|name| said.contains_key(*name))
 }
 
 /// What holds for jobs that do not say it themselves: `cron.failureAlert` in
@@ -89,7 +84,7 @@ impl Alerts {
     }
 
     /// The fields that say where, with those of `said` instead.
-    fn route(&self, said: Option<&Map<String, Value>>) -> Option<Delivery> {
+    pub(crate) fn route(&self, said: Option<&Map<String, Value>>) -> Option<Delivery> {
         let mut fields = Map::new();
         for name in ROUTE {
             let value = said.and_then(|said| said.get(name));
@@ -141,10 +136,7 @@ pub(crate) fn route(
 ) -> Delivery {
     let nothing = Map::new();
     let said = alert.and_then(Value::as_object).unwrap_or(&nothing);
-    if ["channel", "to", "mode"]
-        .iter()
-        .any(|name| said.contains_key(*name))
-    {
+    if says_where(said) {
         return Delivery::announcing(said);
     }
     let of_results = || delivery.filter(|it| it.is_requested()).cloned();
@@ -241,7 +233,12 @@ mod tests {
             (json!({"cooldownMs": -1}), "cooldownMs"),
             (json!({"loud": 1}), "loud"),
             (json!("yes"), "false"),
-            (json!({"mode": "webhook", "to": "x"}), "http"),
+            (
+                json!({"mode": "webhook", "to": "x"}),
+                "at /failureAlert/to: must be an http",
+            ),
+            (json!({"mode": "loud"}), "at /failureAlert/mode: "),
+            (json!({"channel": 5}), "at /failureAlert/channel: "),
         ] {
             let refused = checked(Some(&alert)).unwrap_err().to_string();
             assert!(refused.contains(expected), "{alert}: {refused}");

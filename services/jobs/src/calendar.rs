@@ -101,7 +101,7 @@ fn is_hourly(expr: &str) -> bool {
 
 fn parse(expr: &str) -> Result<Cron, Invalid> {
     Cron::from_str(expr).map_err(|error| Invalid::Field {
-        path: "schedule/expr",
+        path: "schedule/expr".into(),
         problem: format!(
             "must be minute, hour, day, month and weekday, as in 0 9 * * 1-5: {error}"
         ),

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::invalid::Invalid;
+use crate::place;
 
 /// What clients show of jobs whose results go nowhere, as in OpenClaw.
 pub(crate) const NOT_REQUESTED: &str = "not requested";
@@ -98,26 +99,33 @@ impl Delivery {
         }
     }
 
-    /// Whether it can be done at all.
-    pub(crate) fn checked(&self) -> Result<(), Invalid> {
+    /// Whether it can be done at all; `path` is the field that has it.
+    pub(crate) fn checked(&self, path: &str) -> Result<(), Invalid> {
         if let Some(name) = self.rest.keys().next() {
-            let problem = format!("at /delivery: unexpected property '{name}'");
+            let problem = format!("at /{path}: unexpected property '{name}'");
             return Err(Invalid::Shape(problem));
         }
+        place::thread(path, self.thread_id.as_ref())?;
         if let Some(completion) = &self.completion_destination {
+            let path = format!("{path}/completionDestination");
             if completion.mode != Mode::Webhook || self.mode != Mode::Announce {
                 let problem = "must be a webhook beside an announcement";
-                return Err(Invalid::field("delivery/completionDestination", problem));
+                return Err(Invalid::field(path, problem));
             }
-            completion.checked()?;
+            let has_more = completion.completion_destination.is_some()
+                || completion.failure_destination.is_some();
+            if has_more {
+                let problem = "may not have destinations of its own";
+                return Err(Invalid::field(path, problem));
+            }
+            completion.checked(&path)?;
         }
         if let Some(said) = &self.failure_destination {
-            Self::announcing(said).checked()?;
+            place::checked(&format!("{path}/failureDestination"), said, &[])?;
         }
-        match (self.mode, &self.to) {
-            (Mode::Webhook, Some(url)) => checked_url(url),
-            (Mode::Webhook, None) => Err(Invalid::field("delivery/to", "must be a URL")),
-            (Mode::None | Mode::Announce, _) => Ok(()),
+        match self.mode {
+            Mode::Webhook => place::webhook(path, self.to.as_deref()),
+            Mode::None | Mode::Announce => Ok(()),
         }
     }
 
@@ -195,23 +203,6 @@ impl Delivery {
     /// Whether a result that cannot be announced is no failure.
     pub fn is_best_effort(&self) -> bool {
         self.best_effort.unwrap_or(false)
-    }
-}
-
-/// Where it leads is looked at when something is sent there.
-fn checked_url(url: &str) -> Result<(), Invalid> {
-    let rest = ["https://", "http://"]
-        .iter()
-        .find_map(|scheme| url.strip_prefix(scheme));
-    let host = rest.map(|rest| rest.split(['/', '?', '#']).next().unwrap_or_default());
-    let is_plain = !url.contains(|letter: char| letter.is_whitespace() || letter.is_control());
-    match host {
-        Some(host) if !host.is_empty() && !host.contains('@') && is_plain => Ok(()),
-        _ => Err(Invalid::field(
-            "delivery/to",
-            "must be an http or https URL without a user or a password (cron.webhookToken is \
-             what a receiver knows us by)",
-        )),
     }
 }
 
@@ -298,13 +289,38 @@ mod tests {
             ),
             (
                 json!({"mode": "announce", "failureDestination": {"mode": "webhook", "to": "no"}}),
-                "http",
+                "delivery/failureDestination/to: must be an http",
+            ),
+            (
+                json!({"mode": "announce", "completionDestination": {"mode": "webhook"}}),
+                "delivery/completionDestination/to: ",
+            ),
+            (
+                json!({"mode": "announce", "completionDestination": {"mode": "webhook",
+                    "to": "https://e.org", "failureDestination": {"to": "x"}}}),
+                "delivery/completionDestination: ",
+            ),
+            (
+                json!({"mode": "announce", "completionDestination": {"mode": "webhook",
+                    "to": "https://e.org", "room": "x"}}),
+                "'room'",
+            ),
+            (
+                json!({"mode": "announce", "completionDestination": {"mode": "announce"}}),
+                "delivery/completionDestination: ",
+            ),
+            (
+                json!({"mode": "announce", "threadId": [1]}),
+                "delivery/threadId",
             ),
         ] {
-            let refused = delivery(value.clone()).checked().unwrap_err().to_string();
+            let refused = delivery(value.clone())
+                .checked("delivery")
+                .unwrap_err()
+                .to_string();
             assert!(refused.contains(expected), "{value}: {refused}");
         }
         let good = json!({"mode": "webhook", "to": "https://example.org:8443/hook?a=b"});
-        delivery(good).checked().unwrap();
+        delivery(good).checked("delivery").unwrap();
     }
 }

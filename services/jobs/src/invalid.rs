@@ -1,5 +1,7 @@
 //! Why a job is none.
 
+use std::borrow::Cow;
+
 /// What is wrong with a job.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Invalid {
@@ -7,7 +9,7 @@ pub enum Invalid {
     #[error("at /{path}: {problem}")]
     Field {
         /// Where it is, as a JSON pointer without the first slash.
-        path: &'static str,
+        path: Cow<'static, str>,
         /// What is wrong with it.
         problem: String,
     },
@@ -18,9 +20,9 @@ pub enum Invalid {
 
 impl Invalid {
     /// What is wrong with the field at `path`.
-    pub fn field(path: &'static str, problem: &str) -> Self {
+    pub fn field(path: impl Into<Cow<'static, str>>, problem: &str) -> Self {
         Self::Field {
-            path,
+            path: path.into(),
             problem: problem.to_owned(),
         }
     }

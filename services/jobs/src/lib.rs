@@ -8,7 +8,9 @@ mod delivery;
 pub mod fuzz;
 mod invalid;
 mod payload;
+mod place;
 mod planned;
+mod route;
 mod state;
 mod timing;
 mod when;
@@ -27,6 +29,7 @@ pub use delivery::{Delivered, Delivery, Destination};
 pub use invalid::Invalid;
 pub use payload::{Command, Payload};
 pub use planned::{CatchUp, Cause, Planned};
+pub use route::{no_channel, sessions};
 pub use state::Ended;
 
 /// Fields of OpenClaw's that change what a job does, and that are not done
@@ -239,9 +242,13 @@ impl Job {
     }
 
     /// Refuses a schedule that is none any more, where it is another than `before`, or
-    /// was switched off there: nobody would hear of such a job again. A time that was
-    /// in the last minute is due now: it was to come when somebody said it.
+    /// was switched off there: nobody would hear of such a job again. So it does with one
+    /// that comes more often than may be. A time that was in the last minute is due now:
+    /// it was to come when somebody said it.
     pub fn to_come(mut self, before: Option<&Self>, now: i64) -> Result<Self, Invalid> {
+        if before.is_none_or(|before| before.schedule != self.schedule) {
+            self.schedule.spaced()?;
+        }
         let is_as_before =
             |before: &Self| before.schedule == self.schedule && (before.enabled || !self.enabled);
         if before.is_some_and(is_as_before) || self.schedule.next(now).is_some() {
@@ -253,6 +260,25 @@ impl Job {
             return Ok(self);
         }
         Err(self.schedule.is_over())
+    }
+
+    /// Refuses what would tell something where nobody is, on `channels` and none but
+    /// them, unless it did so `before`.
+    pub fn leading(
+        self,
+        before: Option<&Self>,
+        (channels, alerts): (&[&str], &Alerts),
+    ) -> Result<Self, Invalid> {
+        let known = before.map(|it| it.routes(alerts)).unwrap_or_default();
+        let mut routes = self.routes(alerts);
+        routes.retain(|route| !known.contains(route));
+        route::checked(&routes, channels)?;
+        Ok(self)
+    }
+
+    fn routes(&self, alerts: &Alerts) -> Vec<route::Route> {
+        let own = self.rest.get("failureAlert");
+        route::of(self.delivery.as_ref(), own, alerts)
     }
 
     fn of(fields: Map<String, Value>) -> Result<Self, Invalid> {
@@ -298,7 +324,8 @@ impl Job {
         }
         self.payload.checked()?;
         self.budget.map_or(Ok(()), |budget| budget.checked())?;
-        self.delivery.as_ref().map_or(Ok(()), Delivery::checked)?;
+        let delivery = self.delivery.as_ref();
+        delivery.map_or(Ok(()), |it| it.checked("delivery"))?;
         alert::checked(self.rest.get("failureAlert"))?;
         planned::checked_limit(self.catch_up_limit)?;
         self.schedule = self.schedule.checked(now)?;

@@ -172,7 +172,9 @@ fn job_is_made_of_a_schedule_that_comes_alone() {
         (berlin("2999-01-01T00:00"), "2998-12-31T23:00:00Z"),
         (every(0), "schedule/everyMs"),
         (every(-5), "schedule/everyMs"),
-        (every(1), "2026-11-21T09:00:00.001Z"),
+        (every(1), "schedule/everyMs: must be >= 1000"),
+        (every(999), "schedule/everyMs: must be >= 1000"),
+        (every(1000), "2026-11-21T09:00:01Z"),
         (every(8_639_999_999_913_600_000), "longer than calendars"),
         (every(i64::MAX), "longer than calendars"),
         (cron("30 2 * * *"), "2026-11-22T01:30:00Z"),
@@ -229,4 +231,38 @@ fn job_that_is_over_can_be_changed_and_not_be_switched_on() {
         changed(&off, anew).unwrap().next_ms(),
         Some(later + 300_000)
     );
+}
+
+#[test]
+fn job_that_comes_too_often_since_earlier_can_be_switched_off() {
+    let mut params = params();
+    params["schedule"] = json!({"kind": "every", "everyMs": 20});
+    let job = Job::new("j".to_owned(), params, NOW).unwrap();
+    let changed = |patch: Value| {
+        let patched = job.patched(patch.as_object().unwrap().clone(), NOW);
+        patched.and_then(|it| it.to_come(Some(&job), NOW))
+    };
+    assert!(!changed(json!({"enabled": false})).unwrap().enabled);
+    let sooner = json!({"schedule": {"kind": "every", "everyMs": 19}});
+    let refused = changed(sooner).unwrap_err().to_string();
+    assert!(refused.contains("no job runs more often"), "{refused}");
+}
+
+#[test]
+fn job_that_led_nowhere_before_can_be_changed_otherwise() {
+    let mut params = params();
+    params["delivery"] = json!({"mode": "announce", "channel": "signal", "to": "5"});
+    let alerts = Alerts::default();
+    let channels: (&[&str], &Alerts) = (&["telegram"], &alerts);
+    let job = Job::new("j".to_owned(), params, NOW).unwrap();
+    assert!(job.clone().leading(None, channels).is_err());
+    let changed = |patch: Value| {
+        let patched = job.patched(patch.as_object().unwrap().clone(), NOW);
+        patched.and_then(|it| it.leading(Some(&job), channels))
+    };
+    assert!(changed(json!({"enabled": false})).is_ok());
+    assert!(changed(json!({"delivery": {"channel": "telegram"}})).is_ok());
+    let nobody = json!({"delivery": {"channel": "telegram", "to": null}});
+    let refused = changed(nobody).unwrap_err().to_string();
+    assert!(refused.starts_with("at /delivery/to: "), "{refused}");
 }

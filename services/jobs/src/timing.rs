@@ -13,6 +13,10 @@ use crate::when;
 /// Times that are told apart of those that have come.
 const APART: usize = 50;
 
+/// The shortest time between two runs, in milliseconds: a calendar has nothing
+/// shorter than its second, and each time that comes is a row on the disk.
+pub(super) const SHORTEST_MS: i64 = 1000;
+
 /// When a job runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(
@@ -149,6 +153,17 @@ impl Timing {
             }
         }
         self.next(low)
+    }
+
+    /// Refuses what would come again sooner than may be.
+    pub(super) fn spaced(&self) -> Result<(), Invalid> {
+        match self {
+            Self::Every { every_ms, .. } if *every_ms < SHORTEST_MS => {
+                let problem = format!("must be >= {SHORTEST_MS}: no job runs more often");
+                Err(Invalid::field("schedule/everyMs", &problem))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The milliseconds between two times, where they are counted.

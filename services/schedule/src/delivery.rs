@@ -30,33 +30,15 @@ const RETRIES: [Duration; 3] = [
     Duration::from_secs(30),
 ];
 
-/// Refuses a job with `fields` whose results would go where nobody is: on a channel
-/// that there is not, or into a session that is made up of its name.
+/// Refuses a job with `fields` that would tell something in a session that is made up
+/// of the name of a channel.
 pub(crate) async fn reachable(needs: &Needs, fields: &Value) -> Result<(), Invalid> {
-    for (name, of_channel, of_person) in [
-        ("delivery", "delivery/channel", "delivery/to"),
-        ("failureAlert", "failureAlert/channel", "failureAlert/to"),
-    ] {
-        let Some(Value::Object(said)) = fields.get(name) else {
-            continue;
-        };
-        for destination in Delivery::announcing(said).destinations(&CHANNELS) {
-            let unknown = match &destination {
-                Destination::Channel { channel, .. } if !CHANNELS.contains(&channel.as_str()) => {
-                    Some((of_channel, channel.as_str()))
-                }
-                Destination::Session(Some(to)) if !is_session(needs, to).await => {
-                    to.split_once(':').map(|(channel, _)| (of_person, channel))
-                }
-                _ => None,
-            };
-            if let Some((field, channel)) = unknown {
-                let problem = format!(
-                    "there is no channel {channel} here; there are {} and webchat (sessions)",
-                    CHANNELS.join(", ")
-                );
-                return Err(Invalid::field(field, &problem));
-            }
+    for (field, to) in openclaw_jobs::sessions(fields, &CHANNELS) {
+        if let Some((channel, _)) = to.split_once(':')
+            && !is_session(needs, &to).await
+        {
+            let problem = openclaw_jobs::no_channel(channel, &CHANNELS);
+            return Err(Invalid::field(field, &problem));
         }
     }
     Ok(())

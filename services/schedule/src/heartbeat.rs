@@ -10,6 +10,7 @@ use openclaw_conversations::{Refusal, channels};
 use openclaw_daemon::failure;
 use openclaw_jobs::{Command, Delivered};
 use openclaw_proto::gateway::Message;
+use openclaw_proto::origin::is_shared;
 use openclaw_proto::outbox::Place;
 use openclaw_runs::{Extra, keys};
 use openclaw_sessions::{SessionKey, now_ms};
@@ -127,7 +128,13 @@ impl<'a> Beat<'a> {
         let main = self.session(settings, beat)?;
         let key = if beat.isolated_session {
             let agent = self.run.job.agent_id().unwrap_or_default();
-            keys::named(settings, "cron:heartbeat", agent)?
+            let to = beat.to.as_deref().unwrap_or_default();
+            let is_on_channel = !matches!(beat.target.as_str(), "none" | "last" | "owner");
+            let is_told_to_many = match beat.target.as_str() {
+                "last" => is_shared(main.as_str()),
+                _ => is_on_channel && perform::is_of_many(to),
+            };
+            perform::isolated(settings, "heartbeat", (agent, is_told_to_many))?
         } else {
             main.clone()
         };
@@ -286,8 +293,7 @@ impl<'a> Beat<'a> {
                 thread: None,
             },
         };
-        // Groups have ids of their own kind.
-        let is_direct = !place.to.starts_with(['-', '@']);
+        let is_direct = !perform::is_of_many(&place.to);
         if is_direct && beat.direct_policy == DirectPolicy::Block {
             return Delivered::Suppressed("dm-blocked");
         }

@@ -3,6 +3,7 @@
 use openclaw_conversations::database::{Database, Fault};
 use openclaw_proto::schedule::JobRun;
 use openclaw_sessions::now_ms;
+use openclaw_settings::channels::CHANNELS;
 use serde_json::{Map, Value};
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::Notify;
@@ -75,6 +76,13 @@ fn is_same(one: &Job, other: &Job) -> bool {
         && one.maker() == other.maker()
 }
 
+/// The job, if it comes some time and what it tells leads somewhere, or did as little
+/// `before`.
+fn checked(job: Job, before: Option<&Job>, alerts: &Alerts) -> Result<Job, Invalid> {
+    job.to_come(before, now_ms())?
+        .leading(before, (&CHANNELS, alerts))
+}
+
 /// A page of runs.
 #[derive(Debug)]
 pub struct Runs {
@@ -138,7 +146,13 @@ impl Jobs {
     }
 
     /// Adds a job made from `params`. One that is declared again is changed.
-    pub(crate) async fn add(&self, params: Value, maker: Option<Maker>) -> Result<Job, Refused> {
+    /// What holds for alerts of all of them is in `alerts`.
+    pub(crate) async fn add(
+        &self,
+        params: Value,
+        maker: Option<Maker>,
+        alerts: Alerts,
+    ) -> Result<Job, Refused> {
         let mut job = Job::new(Uuid::new_v4().to_string(), params.clone(), now_ms())?;
         if let Some(maker) = maker {
             job = job.made_by(maker);
@@ -152,10 +166,10 @@ impl Jobs {
             let job = match (same, params) {
                 (Some(declared), Value::Object(fields)) => {
                     let patched = declared.patched(fields, now_ms());
-                    patched.and_then(|it| it.to_come(Some(declared), now_ms()))
+                    patched.and_then(|it| checked(it, Some(declared), &alerts))
                 }
                 _ if rows::count(connection)? >= JOB_LIMIT => return Ok(Err(Refused::TooMany)),
-                _ => job.to_come(None, now_ms()),
+                _ => checked(job, None, &alerts),
             };
             let job = match job {
                 Ok(job) => job,
@@ -177,7 +191,7 @@ impl Jobs {
         id: &str,
         fields: Map<String, Value>,
         revision: Option<String>,
-        missed: Option<CatchUp>,
+        (missed, alerts): (Option<CatchUp>, Alerts),
     ) -> Result<Job, Refused> {
         let id = id.to_owned();
         let patch = move |connection: &rusqlite::Connection| {
@@ -192,7 +206,7 @@ impl Jobs {
                 return Ok(Err(Refused::Changed));
             }
             let patched = job.patched(fields, now);
-            let patched = match patched.and_then(|it| it.to_come(Some(&job), now)) {
+            let patched = match patched.and_then(|it| checked(it, Some(&job), &alerts)) {
                 Ok(patched) => patched,
                 Err(invalid) => return Ok(Err(invalid.into())),
             };

@@ -109,7 +109,8 @@ impl Schedule {
 
     async fn add_made(&self, params: Value, maker: Option<Maker>) -> Result<Job, Refused> {
         delivery::reachable(&self.needs, &params).await?;
-        let job = self.jobs.add(params, maker).await?;
+        let alerts = self.needs.alerts();
+        let job = self.jobs.add(params, maker, alerts).await?;
         self.marked(&job).await;
         self.tell(job.id(), JobAction::Added, Some(&job), None);
         Ok(job)
@@ -124,7 +125,8 @@ impl Schedule {
     ) -> Result<Job, Refused> {
         delivery::reachable(&self.needs, &Value::Object(fields.clone())).await?;
         let missed = self.is_on().then(|| self.needs.missed());
-        let job = self.jobs.patch(id, fields, revision, missed).await?;
+        let known = (missed, self.needs.alerts());
+        let job = self.jobs.patch(id, fields, revision, known).await?;
         self.marked(&job).await;
         self.tell(job.id(), JobAction::Updated, Some(&job), None);
         Ok(job)

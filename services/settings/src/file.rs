@@ -77,6 +77,7 @@ impl File {
 
     /// Sets one value. A value that was shown as a secret stays what it was.
     pub fn set(&mut self, path: &KeyPath, mut value: Value) -> Result<(), Error> {
+        self.is_not_emptied()?;
         let mut expected = self.document()?;
         redact::restore(path, &mut value, &expected).map_err(|path| self.not_a_secret(path))?;
         let text = edit::set(&self.text, path, &value).map_err(|error| self.not_edited(error))?;
@@ -86,10 +87,19 @@ impl File {
 
     /// Takes one value away.
     pub fn unset(&mut self, path: &KeyPath) -> Result<(), Error> {
+        self.is_not_emptied()?;
         let mut expected = self.document()?;
         let text = edit::unset(&self.text, path).map_err(|error| self.not_edited(error))?;
         path.take(&mut expected);
         self.take_over(text, &expected)
+    }
+
+    /// One key in a file that was emptied would make a configuration of that key alone.
+    fn is_not_emptied(&self) -> Result<(), Error> {
+        if self.is_changed() {
+            return Ok(());
+        }
+        crate::refuse_emptied(&self.paths)
     }
 
     /// Applies a merge patch (RFC 7396) and keeps what it does not touch as it
@@ -275,12 +285,14 @@ impl Findings {
 /// Everything that is wrong with the configuration as it is, also what only
 /// shows with the environment.
 pub fn validate(paths: &Paths, environment: &Environment) -> Result<Findings, Error> {
+    crate::refuse_emptied(paths)?;
     let path = &paths.configuration;
     let document = document::load(path, environment, Missing::Refused)?;
     let settings = Settings::assemble(paths.clone(), document.value.clone(), environment)
         .and_then(|settings| settings.with_credentials(environment, &Default::default()))
         .map_err(|error| document.placed(path, error))?;
     let absent = settings.absent_of_servers().into_iter();
+    let absent = absent.chain(settings.told_nowhere());
     let absent: Vec<_> = absent
         .map(|(path, problem)| Problem::other(path, problem))
         .collect();

@@ -32,15 +32,19 @@ pub use settings::*;
 
 /// Reads the configuration of the state directory that `environment` names.
 ///
-/// A missing or empty file is an empty configuration. Errors name the file and
-/// where in it the problem is.
+/// A missing file is an empty configuration, and so is one that always was empty.
+/// Errors name the file and where in it the problem is.
 pub fn load(environment: &Environment) -> Result<Settings, Error> {
     load_from(environment, Origin::File)
 }
 
 /// Reads the configuration, or what stands in for it.
 pub fn load_from(environment: &Environment, origin: Origin) -> Result<Settings, Error> {
-    let paths = origin.paths(Paths::resolve(environment)?);
+    let paths = Paths::resolve(environment)?;
+    if origin == Origin::File {
+        refuse_emptied(&paths)?;
+    }
+    let paths = origin.paths(paths);
     let file = paths.configuration.clone();
     let document = document::load(&file, environment, Missing::KeptForOwner)?;
     let settings = Settings::assemble(paths, document.value.clone(), environment);
@@ -64,18 +68,25 @@ pub fn load_usable(environment: &Environment) -> Result<Settings, Error> {
         .ok_or(error)
 }
 
-/// Why the file is not to be read again now: it is empty, and was not before.
-/// Editors and shells empty a file before they write it, and until then the
-/// defaults would hold, without the restrictions that it sets.
-pub fn emptied(environment: &Environment) -> Option<Error> {
-    let paths = Paths::resolve(environment).ok()?;
-    let path = paths.configuration.clone();
+/// Refuses a file that is empty and was not before. Editors and shells empty a file
+/// before they write it, and until then the defaults would hold, without the
+/// restrictions that it sets.
+pub(crate) fn refuse_emptied(paths: &Paths) -> Result<(), Error> {
+    let path = &paths.configuration;
     let is_emptied = paths.last_good().is_file()
         && path.is_file()
-        && openclaw_config::parse::read(&path).is_ok_and(|text| text.trim().is_empty());
-    let message = "the file is empty; {} is a configuration without settings".to_owned();
-    is_emptied.then_some(Error::Syntax {
-        path,
+        && openclaw_config::parse::read(path).is_ok_and(|text| text.trim().is_empty());
+    if !is_emptied {
+        return Ok(());
+    }
+    let kept = paths.last_good();
+    let message = format!(
+        "the file is empty, and was not before; {{}} is a configuration without settings, and {} \
+         has the one before",
+        kept.display()
+    );
+    Err(Error::Syntax {
+        path: path.clone(),
         line: 1,
         column: 1,
         message,
@@ -89,11 +100,15 @@ pub fn load_and_keep(environment: &Environment, origin: Origin) -> Result<Settin
         return load_from(environment, origin);
     }
     let paths = Paths::resolve(environment)?;
+    refuse_emptied(&paths)?;
     let file = &paths.configuration;
     let document = document::load(file, environment, Missing::KeptForOwner)?;
     let settings = Settings::assemble(paths.clone(), document.value.clone(), environment);
     let mut settings = settings.map_err(|error| document.placed(file, error))?;
     settings.unused = document.unused();
+    let told = settings.told_nowhere().into_iter();
+    let told: Vec<_> = told.map(|(key, why)| format!("{key}: {why}")).collect();
+    settings.warnings.extend(told);
     if let Err(error) = origin::keep(&paths, &document) {
         let cause = std::error::Error::source(&error).map(ToString::to_string);
         let cause = cause.unwrap_or_default();

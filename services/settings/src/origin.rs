@@ -111,8 +111,13 @@ mod tests {
 
         for (written, is_emptied) in [("", true), (" \n", true), ("{}", false), ("// no", false)] {
             fs::write(&paths.configuration, written).unwrap();
-            let emptied = crate::emptied(&environment).is_some();
-            assert_eq!(emptied, is_emptied, "{written:?}");
+            let refused = crate::load(&environment).is_err();
+            assert_eq!(refused, is_emptied, "{written:?}");
+            let refused = crate::load_and_keep(&environment, Origin::File).is_err();
+            assert_eq!(refused, is_emptied, "{written:?}");
+            let refused = crate::file::validate(&paths, &environment).is_err();
+            assert_eq!(refused, is_emptied, "{written:?}");
+            fs::write(paths.last_good(), text).unwrap();
         }
         fs::write(&paths.configuration, "").unwrap();
         keep(&paths, &load()).unwrap();

@@ -34,6 +34,7 @@ mod queue;
 mod runner;
 pub mod sandbox;
 mod session;
+mod told;
 pub(crate) mod tools;
 
 pub use crate::keys::cron::WebhookPolicy;

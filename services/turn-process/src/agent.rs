@@ -325,8 +325,9 @@ fn cut_short(cut: &Cut, translate: &mut dyn Translate, bounds: &Bounds) -> Kind 
         Cut::Refused(Refused::Write { path, source }) => (
             Code::Internal,
             format!(
-                "the turn was stopped: {} cannot be written: {source}; is the disk full?",
-                path.display()
+                "the turn was stopped: {} cannot be written: {}",
+                path.display(),
+                failure::advice(source)
             ),
         ),
         Cut::Disk(path, least) => (

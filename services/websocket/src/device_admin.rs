@@ -132,7 +132,11 @@ pub(crate) fn announce(hub: &Hub, pending: &Pending, is_approved: bool) {
 
 fn unrecorded(fault: Fault) -> Status {
     failure::report("keep the devices", &fault);
-    Status::internal(failure::chain(&fault))
+    let message = failure::chain(&fault);
+    match failure::remedy(&fault) {
+        Some(remedy) => call::refused(Code::ResourceExhausted, message, remedy),
+        None => Status::internal(message),
+    }
 }
 
 /// An id that was known once may not be now: it was decided, has expired, or the

@@ -15,7 +15,7 @@ const CROWDED_MS: u64 = 1000;
 
 /// What the core refuses.
 pub(crate) fn refused(refusal: Refusal) -> Failure {
-    let message = failure::chain(&refusal);
+    let message = failure::advice(&refusal);
     match refusal {
         Refusal::Stopping => Failure::unavailable(message).retry_after(RESTART_MS),
         Refusal::Crowded(_) => Failure::unavailable(message).retry_after(CROWDED_MS),
@@ -38,11 +38,11 @@ pub(crate) fn refused(refusal: Refusal) -> Failure {
 /// What is stored could not be read or written.
 pub(crate) fn stored(fault: &Fault) -> Failure {
     failure::report("answer a client", fault);
-    Failure::unavailable(failure::chain(fault))
+    Failure::unavailable(failure::advice(fault))
 }
 
 /// The ledger could not be read or written.
 pub(crate) fn unrecorded(fault: database::Fault) -> Failure {
     failure::report("use the ledger", &fault);
-    Failure::unavailable(failure::chain(&fault))
+    Failure::unavailable(failure::advice(&fault))
 }

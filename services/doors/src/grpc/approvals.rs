@@ -7,6 +7,7 @@ use openclaw_proto::wire::gateway as wire;
 use openclaw_runs::approval::{self, Refused};
 use tonic::Status;
 
+use super::refused::unkept;
 use crate::doors::Doors;
 
 /// Who decides when the caller does not say.
@@ -93,5 +94,5 @@ fn refused(refused: Refused) -> Status {
 
 fn unreadable(fault: Fault) -> Status {
     failure::report("use the ledger", &fault);
-    Status::internal(failure::chain(&fault))
+    unkept(&fault)
 }

@@ -12,7 +12,7 @@ use openclaw_settings::channels::CHANNELS;
 use tonic::{Code, Request, Response, Status};
 
 use super::Streaming;
-use super::refused::refused as refused_message;
+use super::refused::{refused as refused_message, unkept};
 use crate::channels::{FileFault, Refused};
 use crate::doors::Doors;
 
@@ -126,24 +126,15 @@ pub(super) fn refused(refused: Refused) -> Status {
         ) => Status::resource_exhausted(message),
         Refused::File(FileFault::Place(ref error)) => {
             failure::report("keep a channel's file", error);
-            if error.kind() == std::io::ErrorKind::StorageFull {
-                Status::resource_exhausted(message)
-            } else {
-                Status::internal(message)
-            }
-        }
-        Refused::File(FileFault::Io { ref source, .. })
-            if source.kind() == std::io::ErrorKind::StorageFull =>
-        {
-            Status::resource_exhausted(message)
+            unkept(&refused)
         }
         Refused::File(FileFault::Io { .. }) => {
             failure::report("keep a channel's file", &refused);
-            Status::internal(message)
+            unkept(&refused)
         }
         Refused::Ledger(ref fault) => {
             failure::report("keep what a channel handed in", fault);
-            Status::internal(message)
+            unkept(&refused)
         }
     }
 }

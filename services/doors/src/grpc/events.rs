@@ -13,7 +13,7 @@ use openclaw_sessions::AgentId;
 use tonic::{Request, Response, Status};
 
 use super::Streaming;
-use super::refused::refused;
+use super::refused::{refused, unkept};
 use crate::doors::Doors;
 
 /// The service `openclaw.gateway.v1.Events`.
@@ -54,7 +54,7 @@ fn broken(broken: Broken) -> Status {
         Broken::Stopping(_) => Status::unavailable(message),
         Broken::Unreadable(fault) => {
             failure::report("read events", &fault);
-            Status::internal(message)
+            unkept(&fault)
         }
     }
 }

@@ -11,6 +11,7 @@ use openclaw_runs::outbox::Refused;
 use tonic::{Request, Response, Status};
 
 use super::Streaming;
+use super::refused::unkept;
 use crate::doors::Doors;
 
 /// The service `openclaw.gateway.v1.Outbox`.
@@ -55,7 +56,7 @@ fn refused(refused: Refused) -> Status {
         Refused::Unknown(_) => Status::not_found(message),
         Refused::Unusable(fault) => {
             failure::report("use the outbox", &fault);
-            Status::internal(message)
+            unkept(&fault)
         }
     }
 }

@@ -1,5 +1,7 @@
 //! How gRPC says why something is refused.
 
+use std::error::Error;
+
 use openclaw_config::nearest;
 use openclaw_conversations::{MissingSession, Refusal};
 use openclaw_daemon::failure;
@@ -61,13 +63,18 @@ pub(super) fn refused(refusal: Refusal) -> Status {
         Refusal::Missed(_) => Status::out_of_range(message),
         Refusal::LeftOpen(_) => Status::unavailable(message),
         Refusal::UnknownRun(_) | Refusal::UnknownSession(_) => Status::not_found(message),
-        Refusal::Unrecorded(_) => Status::internal(message),
-        Refusal::NotDurable(fault) | Refusal::NotSaved(fault) | Refusal::Unreadable(fault) => {
-            if fault.is_disk_full() {
-                Status::resource_exhausted(message)
-            } else {
-                Status::internal(message)
-            }
-        }
+        Refusal::Unrecorded(_)
+        | Refusal::NotDurable(_)
+        | Refusal::NotSaved(_)
+        | Refusal::Unreadable(_) => unkept(&refusal),
+    }
+}
+
+/// That something cannot be read or written, and what can be done about it.
+pub(super) fn unkept(error: &(dyn Error + 'static)) -> Status {
+    let message = failure::chain(error);
+    match failure::remedy(error) {
+        Some(remedy) => openclaw_proto::call::refused(Code::ResourceExhausted, message, remedy),
+        None => Status::internal(message),
     }
 }

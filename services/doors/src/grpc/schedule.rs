@@ -11,6 +11,7 @@ use openclaw_schedule::{Answer, Call, Maker, Refused, Schedule, job};
 use serde_json::{Map, Value};
 use tonic::{Code, Request, Response, Status};
 
+use super::refused::unkept;
 use crate::doors::Doors;
 
 /// Runs of one answer.
@@ -204,6 +205,6 @@ fn refused(refused: Refused) -> Status {
         Refused::Invalid(_) | Refused::Agent(_) | Refused::Heartbeat => {
             Status::invalid_argument(message)
         }
-        Refused::Fault(_) => Status::internal(message),
+        Refused::Fault(fault) => unkept(&fault),
     }
 }

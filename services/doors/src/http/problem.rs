@@ -127,7 +127,7 @@ impl Problem {
 
 impl From<Refusal> for Problem {
     fn from(refusal: Refusal) -> Self {
-        let message = failure::chain(&refusal);
+        let message = failure::advice(&refusal);
         let (status, code) = match &refusal {
             Refusal::Stopping => (StatusCode::SERVICE_UNAVAILABLE, "stopping"),
             Refusal::NoRunner(_) => (StatusCode::SERVICE_UNAVAILABLE, "no_runner"),

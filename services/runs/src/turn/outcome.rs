@@ -23,7 +23,7 @@ pub(super) fn failed(code: Code, message: impl Into<String>, backend: &str) -> K
 /// A failure of our own; logged here, the one place that gives up on it.
 pub(super) fn internal(operation: &'static str, error: &(dyn Error + 'static)) -> Kind {
     failure::report(operation, error);
-    let message = format!("cannot {operation}: {}", failure::chain(error));
+    let message = format!("cannot {operation}: {}", failure::advice(error));
     failed(Code::Internal, message, "")
 }
 

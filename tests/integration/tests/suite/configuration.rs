@@ -210,3 +210,42 @@ async fn mcp_server_elsewhere_is_refused_and_harmless_variables_are_shown() {
     said.ended(78).complains(&[key]);
     suite.ctl(&["config", "validate"]).await.ok();
 }
+
+/// A file that was emptied is not what the user wants: what it said before holds, also
+/// for a suite that is started then, and everybody says so.
+#[tokio::test]
+async fn a_file_that_was_emptied_is_named_and_the_one_before_holds() {
+    let setup = Setup::offline().set("agents.list", json!([{"id": "main"}, {"id": "robin"}]));
+    let mut suite = setup.start().await;
+    suite.ctl(&["agents"]).await.ended(0).says(&["robin"]);
+    suite.configure("\n");
+    suite.terminate();
+    suite.ended().await;
+    let suite = suite.restart().await;
+    let told = "the file is empty";
+    let status = suite.ctl(&["status"]).await;
+    assert!(status.stdout.contains(told), "{status:?}");
+    let doctor = suite.ctl(&["doctor"]).await;
+    assert!(doctor.stdout.contains(told), "{doctor:?}");
+    suite.ctl(&["message", "hi"]).await.complains(&[told]);
+    suite
+        .ctl(&["config", "validate"])
+        .await
+        .ended(78)
+        .complains(&[told]);
+    suite.ctl(&["agents"]).await.ended(0).says(&["robin"]);
+    // One key alone is not what the user wants either.
+    let set = ["config", "set", "logging.level", "debug"];
+    suite
+        .ctl(&set)
+        .await
+        .ended(78)
+        .complains(&[told, "last-good"]);
+    fs::copy(
+        suite.state().join("openclaw.json.last-good"),
+        suite.configuration(),
+    )
+    .unwrap();
+    suite.ctl(&set).await.ok();
+    suite.ctl(&["config", "validate"]).await.ended(0);
+}

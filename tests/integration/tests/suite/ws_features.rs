@@ -518,7 +518,7 @@ async fn jobs_run_when_they_are_due() {
     let (suite, _model) = scene().await;
     let mut socket = Socket::enter(&suite).await;
     let job = json!({
-        "name": "soon", "schedule": {"kind": "every", "everyMs": 300},
+        "name": "soon", "schedule": {"kind": "every", "everyMs": 1000},
         "sessionTarget": "isolated", "wakeMode": "now",
         "payload": {"kind": "agentTurn", "message": "are you there"},
     });

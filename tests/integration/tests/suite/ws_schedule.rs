@@ -285,3 +285,198 @@ async fn failures_in_a_row_are_told_once_and_so_is_their_end() {
     let told = announced(&mut socket, "main").await;
     assert_eq!(told.last().unwrap(), "[backup]\n\nThis job works again.");
 }
+
+/// What others hear of it gets nothing that is the user's alone, as in a group's
+/// session itself.
+#[tokio::test]
+async fn an_isolated_run_that_is_told_to_a_group_knows_what_a_group_may() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model)
+        .note("MEMORY.md", "The safe opens with walrus-47.")
+        .start()
+        .await;
+    let mut socket = Socket::enter(&suite).await;
+    let hourly = json!({"kind": "every", "everyMs": 3_600_000});
+    for (to, is_told) in [
+        ("5", true),
+        ("-5", false),
+        ("telegram:-5:topic:3", false),
+        ("@news", false),
+    ] {
+        let mut params = job("open", hourly.clone(), "how does the safe open?");
+        params["delivery"] = json!({"mode": "announce", "channel": "telegram", "to": to});
+        let added = socket.call("cron.add", params).await;
+        model.push(Scenario::tool(
+            "memory_search",
+            json!({"query": "safe opens walrus"}),
+        ));
+        run(&mut socket, &added["id"]).await;
+        let asked = asked::words(&model.turns().pop().unwrap());
+        assert_eq!(asked.contains("walrus-47"), is_told, "{to}: {asked}");
+    }
+    let group = "agent:main:telegram:group:-9";
+    let mut params = job("in", hourly, "how does the safe open?");
+    params["delivery"] = json!({"mode": "announce", "to": group});
+    let added = socket.call("cron.add", params).await;
+    run(&mut socket, &added["id"]).await;
+    let asked = asked::words(&model.turns().pop().unwrap());
+    assert!(!asked.contains("walrus-47"), "{asked}");
+}
+
+#[tokio::test]
+async fn jobs_that_would_tell_nobody_are_refused_by_the_field() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model).start().await;
+    let mut socket = Socket::enter(&suite).await;
+    let hourly = json!({"kind": "every", "everyMs": 3_600_000});
+    let good = job("good", hourly.clone(), "look");
+    let good = socket.call("cron.add", good).await;
+    let hook = json!({"mode": "webhook", "to": "https://e.org/h"});
+    for (field, value, expected) in [
+        (
+            "delivery",
+            json!({"mode": "announce", "channel": "signal", "to": "5"}),
+            "/delivery/channel: there is no channel signal",
+        ),
+        (
+            "delivery",
+            json!({"mode": "announce", "channel": "telegram"}),
+            "/delivery/to: must say whom",
+        ),
+        (
+            "delivery",
+            json!({"mode": "announce", "channel": "last", "to": "telegram:"}),
+            "/delivery/to: must say whom",
+        ),
+        (
+            "delivery",
+            json!({"mode": "announce", "to": "signal:5"}),
+            "/delivery/to: there is no channel signal",
+        ),
+        (
+            "delivery",
+            json!({"mode": "none", "failureDestination": {"channel": "signal", "to": "5"}}),
+            "/delivery/failureDestination/channel: there is no",
+        ),
+        (
+            "delivery",
+            json!({"mode": "none", "failureDestination": {"channel": "telegram"}}),
+            "/delivery/failureDestination/to: must say whom",
+        ),
+        (
+            "delivery",
+            json!({"mode": "none", "failureDestination": {"to": "signal:5"}}),
+            "/delivery/failureDestination/to: there is no",
+        ),
+        (
+            "delivery",
+            json!({"mode": "none", "failureDestination": {"mode": "shout"}}),
+            "/delivery/failureDestination/mode: ",
+        ),
+        (
+            "delivery",
+            json!({"mode": "none", "failureDestination": {"room": "x"}}),
+            "unexpected property 'room'",
+        ),
+        (
+            "delivery",
+            json!({"mode": "announce", "completionDestination": {"mode": "webhook"}}),
+            "/delivery/completionDestination/to: ",
+        ),
+        (
+            "delivery",
+            json!({"mode": "none", "completionDestination": hook}),
+            "/delivery/completionDestination: ",
+        ),
+        (
+            "failureAlert",
+            json!({"channel": "signal", "to": "5"}),
+            "/failureAlert/channel: there is no",
+        ),
+        (
+            "failureAlert",
+            json!({"channel": "telegram"}),
+            "/failureAlert/to: must say whom",
+        ),
+        (
+            "failureAlert",
+            json!({"channel": 5}),
+            "/failureAlert/channel: must be a text",
+        ),
+        (
+            "schedule",
+            json!({"kind": "every", "everyMs": 1}),
+            "/schedule/everyMs: must be >= 1000",
+        ),
+    ] {
+        let mut params = job("bad", hourly.clone(), "look");
+        params[field] = value.clone();
+        let patch = json!({"id": good["id"], "patch": {field: value}});
+        for (method, params) in [("cron.add", params), ("cron.update", patch)] {
+            let error = socket.fail(method, params).await;
+            let message = error["message"].as_str().unwrap();
+            assert!(message.contains(expected), "{method} {field}: {message}");
+        }
+    }
+    let listed = socket.call("cron.list", json!({})).await;
+    assert_eq!(listed["total"], 1, "{listed}");
+    assert_eq!(
+        socket.call("cron.get", json!({"id": good["id"]})).await,
+        good
+    );
+
+    let to = |to: &str| format!("--announce={to}");
+    for (option, expected) in [
+        (to("telegram:"), "delivery/to: must say whom on telegram"),
+        (
+            to("telegram::topic:3"),
+            "delivery/to: must say whom on telegram",
+        ),
+        (to("signal:5"), "there is no channel signal"),
+    ] {
+        let add = ["cron", "add", "look", "--every", "1h", &option];
+        suite.ctl(&add).await.ended(1).complains(&[expected]);
+        let edit = ["cron", "edit", "good", &option];
+        suite.ctl(&edit).await.ended(1).complains(&[expected]);
+    }
+    let often = ["cron", "add", "look", "--every", "1ms"];
+    suite
+        .ctl(&often)
+        .await
+        .ended(1)
+        .complains(&["must be >= 1000"]);
+}
+
+/// Where failures are told that the configuration alone says.
+#[tokio::test]
+async fn places_of_the_configuration_where_nobody_is_are_named() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model)
+        .set("cron.failureAlert", json!({"channel": "slack", "to": "C1"}))
+        .set(
+            "agents.defaults.heartbeat",
+            json!({"every": "0m", "target": "telegram"}),
+        )
+        .start()
+        .await;
+    let told = ["cron.failureAlert.channel", "there is no channel \"slack\""];
+    suite
+        .ctl(&["config", "validate"])
+        .await
+        .ended(0)
+        .complains(&told);
+    let doctor = suite.ctl(&["doctor"]).await;
+    for text in told {
+        assert!(doctor.stdout.contains(text), "{doctor:?}");
+    }
+    suite
+        .ctl(&["status"])
+        .await
+        .says(&["cron.failureAlert.channel"]);
+    suite
+        .ctl(&["config", "set", "cron.failureAlert.channel", "last"])
+        .await
+        .ok();
+    let sound = suite.ctl(&["config", "validate"]).await.ended(0);
+    assert!(!sound.stderr.contains("failureAlert"), "{sound:?}");
+}

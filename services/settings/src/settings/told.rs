@@ -1,0 +1,194 @@
+//! Where the gateway tells something by itself, and whether somebody is there.
+
+use openclaw_config::key::KeyPath;
+
+use crate::keys::cron::AlertMode;
+use crate::settings::Settings;
+use crate::settings::channels::CHANNELS;
+
+/// Words for places that are no channel, and the channel that sessions are.
+const NO_CHANNELS: [&str; 4] = ["last", "webchat", "owner", "none"];
+
+/// A place as the file says it.
+struct Told<'a> {
+    /// The section that says it, and its key for the channel.
+    section: String,
+    channel_key: &'static str,
+    channel: &'a str,
+    to: &'a str,
+    account: &'a str,
+}
+
+impl Settings {
+    /// Keys that say where the gateway tells something, and name nobody who is there;
+    /// with the reason. A channel may be set up later, so that makes no file invalid.
+    pub fn told_nowhere(&self) -> Vec<(KeyPath, String)> {
+        let mut places = Vec::new();
+        let text = |text: &'_ Option<String>| text.as_deref().unwrap_or_default().to_owned();
+        let alert = self.stated.cron.failure_alert.as_ref();
+        let alert = alert.filter(|alert| alert.enabled != Some(false));
+        let alert = alert.filter(|alert| alert.mode != Some(AlertMode::Webhook));
+        let of_alert = alert.map(|it| (text(&it.channel), text(&it.to), text(&it.account_id)));
+        if let Some((channel, to, account)) = &of_alert {
+            places.push(Told {
+                section: "cron.failureAlert".to_owned(),
+                channel_key: "channel",
+                channel,
+                to,
+                account,
+            });
+        }
+        let beats: Vec<_> = self
+            .agents
+            .keys()
+            .filter_map(|id| {
+                let beat = self.heartbeat(id)?;
+                let mut list = self.stated.agents.list.iter();
+                let own = list.position(|it| it.id == *id && it.agent.heartbeat.is_some());
+                let section = own.map_or_else(
+                    || "agents.defaults.heartbeat".to_owned(),
+                    |at| format!("agents.list[{at}].heartbeat"),
+                );
+                Some((section, beat, text(&beat.to), text(&beat.account_id)))
+            })
+            .collect();
+        for (section, beat, to, account) in &beats {
+            places.push(Told {
+                section: section.clone(),
+                channel_key: "target",
+                channel: &beat.target,
+                to,
+                account,
+            });
+        }
+        let mut found: Vec<(KeyPath, String)> = Vec::new();
+        for place in &places {
+            let Some((key, problem)) = self.nobody_at(place) else {
+                continue;
+            };
+            let key = KeyPath::parse(&format!("{}.{key}", place.section)).unwrap_or_default();
+            if !found.iter().any(|(known, _)| *known == key) {
+                found.push((key, problem));
+            }
+        }
+        found
+    }
+
+    /// The key that is at fault, and why nobody is told there.
+    fn nobody_at(&self, place: &Told<'_>) -> Option<(&'static str, String)> {
+        let named = place.to.split_once(':');
+        let named = named.filter(|(name, _)| CHANNELS.contains(name));
+        let (channel, to) = match (place.channel, named) {
+            ("" | "last", Some((name, rest))) => (name, rest),
+            (channel, Some((name, rest))) if channel == name => (name, rest),
+            (channel, _) if channel.is_empty() || NO_CHANNELS.contains(&channel) => return None,
+            (channel, _) => (channel, place.to),
+        };
+        if !CHANNELS.contains(&channel) {
+            let known = CHANNELS.join(", ");
+            let problem = format!("there is no channel {channel:?} here; there are {known}");
+            return Some((place.channel_key, problem));
+        }
+        let whom = to.split(":topic:").next().unwrap_or_default();
+        if whom.trim().is_empty() {
+            let problem = format!("says nobody on {channel}: put an id there, such as \"12345\"");
+            return Some(("to", problem));
+        }
+        let Some(accounts) = self.channels.accounts.get(channel) else {
+            let problem = format!("channels.{channel} is not configured: nobody is told there");
+            return Some((place.channel_key, problem));
+        };
+        let is_known = place.account.is_empty()
+            || accounts.contains_key(place.account)
+            || self.channels.is_default(channel, place.account);
+        let problem = || format!("channels.{channel} has no account {:?}", place.account);
+        (!is_known).then(|| ("accountId", problem()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use openclaw_config::{Environment, Paths};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn found(document: Value) -> Vec<String> {
+        let environment = Environment::default();
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().to_str().unwrap();
+        let places: Environment = [("OPENCLAW_STATE_DIR", state)].into_iter().collect();
+        let paths = Paths::resolve(&places).unwrap();
+        let settings = Settings::assemble(paths, document, &environment).unwrap();
+        let found = settings.told_nowhere().into_iter();
+        found.map(|(key, why)| format!("{key}: {why}")).collect()
+    }
+
+    #[test]
+    fn places_where_nobody_is_are_found() {
+        let telegram = json!({"telegram": {"tokenFile": "/t", "accounts": {"work": {}}}});
+        let alert =
+            |alert: Value| found(json!({"channels": telegram, "cron": {"failureAlert": alert}}));
+        for (said, expected) in [
+            (
+                json!({"channel": "signal", "to": "5"}),
+                "cron.failureAlert.channel: there is no",
+            ),
+            (
+                json!({"channel": "telegram"}),
+                "cron.failureAlert.to: says nobody",
+            ),
+            (
+                json!({"to": "telegram:"}),
+                "cron.failureAlert.to: says nobody",
+            ),
+            (
+                json!({"channel": "telegram", "to": ":topic:3"}),
+                "cron.failureAlert.to: says nobody",
+            ),
+            (
+                json!({"channel": "telegram", "to": "5", "accountId": "home"}),
+                "cron.failureAlert.accountId: channels.telegram has no account",
+            ),
+        ] {
+            let found = alert(said.clone());
+            assert!(
+                found.len() == 1 && found[0].starts_with(expected),
+                "{said}: {found:?}"
+            );
+        }
+        for said in [
+            json!({}),
+            json!({"channel": "last"}),
+            json!({"channel": "webchat", "to": "agent:main:x"}),
+            json!({"channel": "telegram", "to": "5", "accountId": "work"}),
+            json!({"to": "telegram:5"}),
+            json!({"enabled": false, "channel": "signal"}),
+            json!({"mode": "webhook", "to": "https://e.org", "channel": "signal"}),
+        ] {
+            assert_eq!(alert(said.clone()), Vec::<String>::new(), "{said}");
+        }
+        let unset = json!({"cron": {"failureAlert": {"channel": "telegram", "to": "5"}}});
+        assert!(found(unset)[0].contains("channels.telegram is not configured"));
+    }
+
+    #[test]
+    fn heartbeats_that_are_told_nobody_are_found_by_their_key() {
+        let document = json!({"agents": {"list": [{"id": "main"},
+            {"id": "b", "heartbeat": {"target": "slack", "to": "c"}}]}});
+        let expected = "agents.list.1.heartbeat.target: there is no channel \"slack\"";
+        let found_all = found(document);
+        assert_eq!(found_all.len(), 1);
+        let one = found_all[0].replace(['[', ']'], ".").replace("..", ".");
+        assert!(one.starts_with(expected), "{one}");
+        for target in ["owner", "last", "none"] {
+            let beat = json!({"agents": {"defaults": {"heartbeat": {"target": target}}}});
+            assert_eq!(found(beat), Vec::<String>::new(), "{target}");
+        }
+        let two = json!({"agents": {"defaults": {"heartbeat": {"target": "telegram"}},
+            "list": [{"id": "a"}, {"id": "b"}]}});
+        let found = found(two);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].starts_with("agents.defaults.heartbeat.to: says nobody"));
+    }
+}
