@@ -21,7 +21,12 @@ const REASON_WIDTH: usize = 60;
 /// of the same second.
 const SHAPE: Shape<'_> = Shape {
     optional: &["TASKS", "CPU", "MEMORY", "TOKENS", "COST"],
-    least: &[("STARTED", 14), ("RUN", 15), ("REASON", 12)],
+    least: &[
+        ("STARTED", 14),
+        ("RUN", 15),
+        ("SESSION", 16),
+        ("REASON", 12),
+    ],
 };
 
 /// Lists them, or looks at one.

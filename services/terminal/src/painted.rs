@@ -65,15 +65,6 @@ impl Painted {
         }
     }
 
-    /// Without colours, for a terminal of `room` columns.
-    #[must_use]
-    pub fn within(room: usize) -> Self {
-        Self {
-            room: Some(room),
-            ..Self::plain()
-        }
-    }
-
     /// The same, over what the screen showed before.
     #[must_use]
     pub fn over_screen() -> Self {
@@ -92,6 +83,15 @@ impl Painted {
             text: String::new(),
             has_colour: false,
             room: None,
+        }
+    }
+
+    /// Without colours, for a terminal of `room` columns.
+    #[must_use]
+    pub fn within(room: usize) -> Self {
+        Self {
+            room: Some(room),
+            ..Self::plain()
         }
     }
 

@@ -16,8 +16,8 @@ const PREVIEW_WIDTH: u32 = 100;
 const LABEL_WIDTH: usize = 30;
 /// What a narrow terminal does without.
 const SHAPE: Shape<'_> = Shape {
-    optional: &["ID", "STATE"],
-    least: &[("SESSION", 20), ("UPDATED", 10)],
+    optional: &["ID", "STATE", "MESSAGES"],
+    least: &[("SESSION", 32), ("ID", 9), ("UPDATED", 10)],
 };
 
 pub(super) async fn execute(gateway: &Gateway, arguments: &List) -> Result<(), Failure> {
