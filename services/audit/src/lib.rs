@@ -104,16 +104,16 @@ fn document(findings: &[Finding]) -> serde_json::Value {
 fn paint(findings: &[Finding], verbose: bool, text: &mut Painted) {
     for severity in [Severity::Critical, Severity::Warn, Severity::Info] {
         for finding in findings.iter().filter(|it| it.severity == severity) {
-            text.column(severity.style(), severity.name(), 10);
-            text.push(Style::Strong, finding.id).end();
-            text.line(Style::Plain, &format!("          {}", finding.detail));
-            text.line(Style::Faint, &format!("          {}", finding.remedy));
+            let severity = (severity.style(), severity.name());
+            text.entry(severity, 10, (Style::Strong, finding.id));
+            let nameless = (Style::Plain, "");
+            text.entry(nameless, 10, (Style::Plain, &finding.detail));
+            text.entry(nameless, 10, (Style::Faint, finding.remedy));
         }
     }
     if verbose {
         for check in checks().filter(|it| !findings.iter().any(|found| found.id == it.id)) {
-            text.column(Style::Good, "ok", 10);
-            text.push(Style::Plain, check.id).end();
+            text.entry((Style::Good, "ok"), 10, (Style::Plain, check.id));
         }
     }
     let all = words::count(checks().count() as u64, "check");

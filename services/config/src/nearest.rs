@@ -14,7 +14,7 @@ pub fn nearest<'a>(key: &str, known: impl IntoIterator<Item = &'a str>) -> Optio
                 candidate,
             )
         })
-        .filter(|(distance, candidate)| distance * 3 <= candidate.len().max(3))
+        .filter(|(distance, candidate)| distance * 3 <= candidate.chars().count().max(3))
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
 }
@@ -50,6 +50,7 @@ mod tests {
         assert_eq!(nearest("abcdxx", ["abcdef"]), Some("abcdef"));
         assert_eq!(nearest("abcxxx", ["abcdef"]), None);
         assert_eq!(nearest("ax", ["ab"]), Some("ab"));
+        assert_eq!(nearest("work", ["日本語の名前"]), None);
         assert_eq!(nearest("xy", ["ab"]), None);
         assert_eq!(
             nearest("abcdex", ["abxdex", "abcdef", "abcdey"]),

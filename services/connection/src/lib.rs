@@ -56,6 +56,29 @@ impl Gateway {
         let obstacle = error.code().is_none().then(|| self.obstacle()).flatten();
         obstacle.unwrap_or_else(|| failure("gateway", error))
     }
+
+    /// The failure that `error` is where what the gateway says of a session is the whole
+    /// story.
+    pub fn refused(&self, error: &CallError) -> Failure {
+        use RefusalCode::{AlreadyExists, FailedPrecondition, InvalidArgument, NotFound};
+        let CallError::Refused {
+            code,
+            message,
+            remedy,
+        } = error
+        else {
+            return self.failure(error);
+        };
+        let failure = match code {
+            InvalidArgument => Failure::usage(message),
+            AlreadyExists | FailedPrecondition | NotFound => Failure::new(message),
+            _ => return self.failure(error),
+        };
+        match remedy {
+            Some(remedy) => failure.hint(remedy),
+            None => failure,
+        }
+    }
 }
 
 /// One thread is enough for one conversation and starts faster than many.

@@ -71,7 +71,7 @@ impl Channels {
         }
         let now = now_ms();
         let rows: Vec<Vec<String>> = accounts.iter().map(|it| row(it, now)).collect();
-        output::stdout(&table::render(&rows))?;
+        table::print(&rows)?;
         if !is_whole {
             return Ok(());
         }

@@ -239,7 +239,7 @@ fn list(all: &All, json: bool) -> Result<(), Failure> {
     if all.pending.is_empty() && all.paired.is_empty() {
         return output::stdout_line("no device is paired, and none waits to be");
     }
-    output::stdout(&table::render(&rows(all, now_ms())))
+    table::print(&rows(all, now_ms()))
 }
 
 fn rows(all: &All, now_ms: i64) -> Vec<Vec<String>> {

@@ -128,7 +128,7 @@ async fn list(gateway: &Gateway<'_>, json: bool) -> Result<(), Failure> {
             format!("{role}, since {}", words::ago(peer.approved_ms, now)),
         ]);
     }
-    output::stdout(&table::render(&rows))
+    table::print(&rows)
 }
 
 #[cfg(test)]

@@ -37,8 +37,23 @@ pub const PASSED: &str = "the credential ";
 /// A profile is small; a folder with more files holds something else.
 const FILES_LIMIT: usize = 100;
 
+/// How names of credentials begin that the service manager passes with a profile of one
+/// agent; behind it are the agent, a full stop, and the provider.
+pub const SEALED: &str = "openclaw-profile.";
+
 /// Reads the profiles of `agent_id`.
 pub fn read(paths: &Paths, agent_id: &str, environment: &Environment) -> Profiles {
+    read_with(paths, agent_id, environment, &BTreeMap::new())
+}
+
+/// The same, before them those of its own that are among the service manager's
+/// `credentials`.
+pub fn read_with(
+    paths: &Paths,
+    agent_id: &str,
+    environment: &Environment,
+    credentials: &BTreeMap<String, Secret>,
+) -> Profiles {
     let folder = folder(paths, agent_id);
     let mut files = json_files(&folder);
     files.push(
@@ -47,7 +62,7 @@ pub fn read(paths: &Paths, agent_id: &str, environment: &Environment) -> Profile
             .join("agent")
             .join("auth-profiles.json"),
     );
-    let mut all = Profiles::default();
+    let mut all = sealed(agent_id, credentials, environment);
     for file in files.iter().filter(|file| file.is_file()) {
         if let Some(login) = earlier_login(file) {
             all.warnings.push(format!(
@@ -78,6 +93,25 @@ pub fn read(paths: &Paths, agent_id: &str, environment: &Environment) -> Profile
     dedup(&mut all.list);
     all.list
         .sort_by_key(|profile| (profile.credential.rank(), profile.usage.last_used));
+    all
+}
+
+fn sealed(
+    agent_id: &str,
+    credentials: &BTreeMap<String, Secret>,
+    environment: &Environment,
+) -> Profiles {
+    let mut all = Profiles::default();
+    for (name, secret) in credentials {
+        let whose = name.strip_prefix(SEALED).and_then(|it| it.rsplit_once('.'));
+        if whose.is_none_or(|(agent, _)| agent != agent_id) {
+            continue;
+        }
+        match parsed(Path::new(name), secret.reveal(), environment) {
+            Ok(list) => all.list.extend(list),
+            Err(problem) => all.warnings.push(format!("{PASSED}{name}: {problem}")),
+        }
+    }
     all
 }
 

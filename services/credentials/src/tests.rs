@@ -330,3 +330,45 @@ fn names_of_providers_and_profiles_are_held_to() {
         assert_eq!(read(document), Err(words.to_owned()));
     }
 }
+
+#[test]
+fn passed_profile_is_of_its_agent_alone_and_before_files() {
+    let home = tempfile::tempdir().unwrap();
+    let state = home.path().to_str().unwrap();
+    let environment: Environment = [("OPENCLAW_STATE_DIR", state)].into_iter().collect();
+    let paths = Paths::resolve(&environment).unwrap();
+    let profile = |key: &str| {
+        format!(
+            r#"{{"id": "anthropic:default", "provider": "anthropic",
+                "credential": {{"type": "api-key", "apiKey": "{key}"}}}}"#
+        )
+    };
+    let folder = folder(&paths, "my.work");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("anthropic.json"), profile("in-a-file")).unwrap();
+    let credentials = [
+        ("openclaw-profile.my.work.anthropic", profile("passed")),
+        ("openclaw-profile.other.anthropic", profile("of another")),
+        (
+            "openclaw-profile.my.work.openai",
+            "{\"id\": \"secret\"".to_owned(),
+        ),
+    ];
+    let credentials = credentials
+        .into_iter()
+        .map(|(name, text)| (name.to_owned(), Secret::new(text)))
+        .collect();
+    let found = read_with(&paths, "my.work", &environment, &credentials);
+    let [profile] = &found.list[..] else {
+        panic!("{found:?}");
+    };
+    assert_eq!(profile.credential.secret().unwrap().0.reveal(), "passed");
+    assert_eq!(profile.file, None);
+    let [warning] = &found.warnings[..] else {
+        panic!("{found:?}");
+    };
+    assert!(
+        warning.contains("my.work.openai") && !warning.contains("secret"),
+        "{warning}"
+    );
+}

@@ -2,7 +2,8 @@
 
 use clap::Args;
 use openclaw_proto::schedule::JobRun;
-use openclaw_terminal::{Failure, output, table};
+use openclaw_terminal::table::{self, Shape};
+use openclaw_terminal::{Failure, output};
 
 use crate::gateway::Gateway;
 use crate::{job, named, when};
@@ -44,9 +45,15 @@ impl History {
         ];
         let head = head.map(str::to_owned).to_vec();
         let rows: Vec<_> = std::iter::once(head).chain(runs.iter().map(row)).collect();
-        output::stdout(&table::render(&rows))
+        table::print_named(&rows, SHAPE)
     }
 }
+
+/// What a narrow terminal does without.
+const SHAPE: Shape<'_> = Shape {
+    optional: &["CAUSE", "STARTED"],
+    least: &[("PLANNED", 12), ("WHAT CAME OF IT", 20)],
+};
 
 fn row(run: &JobRun) -> Vec<String> {
     let time = |at: Option<i64>| at.map_or_else(|| "-".to_owned(), when::local);

@@ -1,7 +1,7 @@
 //! A job as people read it.
 
 use openclaw_proto::schedule::Job;
-use openclaw_terminal::{output, table};
+use openclaw_terminal::output;
 use serde_json::Value;
 
 use crate::when;
@@ -66,7 +66,7 @@ pub(crate) fn last(job: &Job) -> String {
 }
 
 /// All of it.
-pub(crate) fn shown(job: &Job) -> String {
+pub(crate) fn rows(job: &Job) -> Vec<Vec<String>> {
     let fields = &job.fields;
     let mut rows = vec![
         row("id", &job.id),
@@ -97,7 +97,7 @@ pub(crate) fn shown(job: &Job) -> String {
         let value = fields.pointer(pointer);
         rows.extend(value.map(|value| row(name, &words(value))));
     }
-    table::render(&rows)
+    rows
 }
 
 fn row(name: &str, value: &str) -> Vec<String> {
@@ -144,8 +144,8 @@ mod tests {
     }
 
     #[test]
-    fn shown_has_what_is_said_of_the_job() {
-        let shown = shown(&job(json!({"kind": "at"})));
+    fn rows_have_what_is_said_of_the_job() {
+        let shown = openclaw_terminal::table::render(&rows(&job(json!({"kind": "at"}))));
         assert!(
             shown.contains("0123456789") && shown.contains("hello"),
             "{shown}"

@@ -10,7 +10,7 @@ mod when;
 
 use clap::{Args, Subcommand};
 use openclaw_proto::schedule::Job;
-use openclaw_terminal::{Failure, output};
+use openclaw_terminal::{Failure, output, table};
 use serde_json::{Value, json};
 
 use fields::Fields;
@@ -149,7 +149,7 @@ impl Show {
         if self.json {
             return output::document(&found.fields);
         }
-        output::stdout(&job::shown(&found))
+        table::print_pairs(&job::rows(&found))
     }
 }
 

@@ -1,7 +1,8 @@
 //! `cron list`.
 
 use clap::Args;
-use openclaw_terminal::{Failure, output, table};
+use openclaw_terminal::table::{self, Shape};
+use openclaw_terminal::{Failure, output};
 use serde_json::Value;
 
 use crate::gateway::Gateway;
@@ -39,9 +40,15 @@ impl List {
             ]
         });
         let rows: Vec<_> = std::iter::once(head.to_vec()).chain(rows).collect();
-        output::stdout(&table::render(&rows))
+        table::print_named(&rows, SHAPE)
     }
 }
+
+/// What a narrow terminal does without.
+const SHAPE: Shape<'_> = Shape {
+    optional: &["MADE BY", "LAST"],
+    least: &[("NAME", 12), ("WHEN", 12), ("NEXT", 12)],
+};
 
 /// Says that no job runs by itself, where that is so.
 pub(crate) fn warn(is_on: bool) {

@@ -80,10 +80,10 @@ async fn whole(gateway: &Gateway, text: &str) -> Result<String, Failure> {
     }
 }
 
-/// The runs whose ids begin with `text`, whatever its case: those that go on,
-/// or, where none of those does, those that have ended.
+/// The runs whose ids begin with `text`, whatever its case, also as a narrow terminal
+/// shows it: those that go on, or, where none of those does, those that have ended.
 pub(crate) fn meant<'a>(turns: &'a [Turn], text: &str) -> Vec<&'a Turn> {
-    let text = text.trim().to_lowercase();
+    let text = text.trim().trim_end_matches('…').to_lowercase();
     let begins = |turn: &&Turn| !text.is_empty() && turn.run_id.to_lowercase().starts_with(&text);
     let (open, ended): (Vec<&Turn>, Vec<&Turn>) = turns
         .iter()
@@ -148,6 +148,7 @@ mod tests {
         assert_eq!(ids("3F2"), ["3f2a91c0", "3f2b0000"]);
         assert_eq!(ids("3f2a0"), ["3f2a0000"]);
         assert_eq!(ids("77"), ["77aa0000"]);
-        assert!(ids("5").is_empty() && ids(" ").is_empty());
+        assert_eq!(ids("3f2a0…"), ["3f2a0000"]);
+        assert!(ids("5").is_empty() && ids(" ").is_empty() && ids("…").is_empty());
     }
 }

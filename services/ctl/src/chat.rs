@@ -208,9 +208,10 @@ impl Chat {
     /// begins with the next message.
     async fn go_to(&mut self, name: &str) -> Result<(), Failure> {
         let named = message::session_named(&self.gateway, name, &self.agent).await?;
-        named.tell_near();
         if let Some(new) = &named.new {
-            output::stderr_faint_line(&format!("{new} begins with the first message"));
+            let name = &new.name;
+            output::stderr_faint_line(&format!("{name} begins with the first message"));
+            new.tell_near();
         }
         self.session = named.key;
         Ok(())

@@ -7,14 +7,14 @@ use std::time::Duration;
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
 use openclaw_status::seconds;
-use openclaw_terminal::{failure, output, question};
+use openclaw_terminal::aliases::{self, Meaning};
+use openclaw_terminal::{Failure, failure, output, question};
 
 use crate::memory;
 
 pub(crate) mod approvals;
 pub(crate) mod backup;
 pub(crate) mod config;
-pub(crate) mod models;
 pub(crate) mod sessions;
 pub(crate) mod setup;
 pub(crate) mod turns;
@@ -22,7 +22,6 @@ pub(crate) mod turns;
 pub(crate) use approvals::Approvals;
 pub(crate) use backup::{Backup, Restore};
 pub(crate) use config::Config;
-pub(crate) use models::{Agents, Models};
 pub(crate) use sessions::{Export, Import, Sessions};
 pub(crate) use setup::Setup;
 pub(crate) use turns::Turns;
@@ -76,9 +75,9 @@ pub(crate) enum Command {
     #[command(visible_alias = "runs")]
     Turns(Turns),
     /// List the agents, and what answers each
-    Agents(Agents),
+    Agents(openclaw_models::Agents),
     /// List the models, and try whether one answers
-    Models(Models),
+    Models(openclaw_models::Models),
     /// Follow what happens in the sessions
     Events(Events),
     /// Show the log of the daemons and of their turns
@@ -305,7 +304,7 @@ pub(crate) struct Activate {
 /// errors have been printed. `alias`: what a command of the user's own stands for.
 pub(crate) fn parse(
     mut words: Vec<String>,
-    alias: impl Fn(&str) -> Option<Vec<String>>,
+    alias: impl Fn(&str) -> Option<Meaning>,
 ) -> Result<Cli, ExitCode> {
     if words.len() == 1 && question::can_be_asked() && output::stdout_is_terminal() {
         return Ok(Cli {
@@ -317,15 +316,33 @@ pub(crate) fn parse(
         Ok(cli) => return Ok(cli),
         Err(error) => error,
     };
-    // As git has it: no alias comes before a command, and none stands for another.
-    if error.kind() == ErrorKind::InvalidSubcommand
-        && let Some(meaning) = words.get(1).and_then(|word| alias(word))
+    // As git has it: no alias comes before a command, and one may stand for another.
+    let mut known = Vec::new();
+    while error.kind() == ErrorKind::InvalidSubcommand
+        && let Some(place) = named(&words)
+        && !known.contains(&words[place])
+        && let Some(meaning) = alias(&words[place])
     {
-        words.splice(1..2, meaning);
+        known.push(words[place].clone());
+        match meaning {
+            Meaning::Words(meaning) => drop(words.splice(place..=place, meaning)),
+            Meaning::Shell(line) => {
+                let ended = aliases::run(&line, &words[place + 1..]);
+                return Err(ended.unwrap_or_else(Failure::report));
+            }
+        }
         error = match Cli::try_parse_from(&words) {
             Ok(cli) => return Ok(cli),
             Err(error) => error,
         };
+    }
+    if error.kind() == ErrorKind::InvalidSubcommand
+        && let [_, help, name] = &words[..]
+        && help == "help"
+        && let Some(meaning) = alias(name)
+    {
+        output::stderr_line(&format!("{name:?} is an alias of {meaning}"));
+        return Err(ExitCode::SUCCESS);
     }
     Err(match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
@@ -340,6 +357,15 @@ pub(crate) fn parse(
             ExitCode::from(failure::USAGE)
         }
     })
+}
+
+/// Where the command is among the words: behind options, of which none has a value.
+fn named(words: &[String]) -> Option<usize> {
+    let place = words
+        .iter()
+        .skip(1)
+        .position(|word| !word.starts_with('-'))?;
+    Some(place + 1)
 }
 
 /// All commands with their examples, which nobody needs who does not ask for help.

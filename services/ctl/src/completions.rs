@@ -8,6 +8,7 @@ use openclaw_completion::{Candidate, candidates};
 use openclaw_config::{Environment, Paths};
 use openclaw_proto::call::within;
 use openclaw_proto::sessions::Query;
+use openclaw_terminal::aliases::{self, Meaning};
 use openclaw_terminal::{Failure, output, words};
 
 use crate::cli;
@@ -30,7 +31,24 @@ pub(crate) fn complete(
     environment: &Environment,
 ) -> Result<ExitCode, Failure> {
     let names = |kind: &str| names(kind, environment).unwrap_or_default();
-    let found = candidates(&mut cli::whole(), &arguments.words, names);
+    let mut words = arguments.words.clone();
+    let aliases = aliases::all(environment);
+    if let [first, _, ..] = &words[..]
+        && let Some(alias) = aliases.iter().find(|alias| alias.name == *first)
+        && let Some(Meaning::Words(meaning)) = alias.meaning()
+    {
+        words.splice(..1, meaning);
+    }
+    let mut found = candidates(&mut cli::whole(), &words, names);
+    if let [begun] = &words[..] {
+        for alias in aliases.iter().filter(|it| it.name.starts_with(begun)) {
+            // A command comes before an alias of its name.
+            if !found.iter().any(|it| it.word == alias.name) {
+                let help = format!("alias of {}", alias.text);
+                found.push(candidate(&alias.name, &help));
+            }
+        }
+    }
     for Candidate { word, help } in &found {
         // Names may be anybody's, and the shell's tab is ours.
         let candidate = candidate(&output::line(word), &output::line(help));

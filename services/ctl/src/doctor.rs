@@ -5,11 +5,13 @@ use std::process::ExitCode;
 use openclaw_config::{Environment, Paths};
 use openclaw_doctor::{Check, State};
 use openclaw_settings::Settings;
+use openclaw_terminal::painted::Painted;
 use openclaw_terminal::{Failure, output};
 use serde::Serialize;
 
 use crate::cli;
 use crate::connection;
+use crate::run;
 use crate::status;
 
 mod answers;
@@ -51,7 +53,9 @@ pub(crate) fn execute(
         if arguments.fix {
             output::stdout(&rendered(&mended))?;
         }
-        output::stdout(&openclaw_doctor::render(&checks))?;
+        let mut text = Painted::for_stdout();
+        openclaw_doctor::paint(&checks, &mut text);
+        text.print()?;
     }
     let failed = checks.iter().any(|check| check.state == State::Fail);
     Ok(if failed {
@@ -101,11 +105,19 @@ fn all(paths: &Paths, environment: &Environment) -> Result<Vec<Check>, Failure> 
     let mut checks = vec![check];
     checks.extend(settings.iter().flat_map(unused));
     checks.extend(openclaw_doctor::installation(paths, environment));
-    let suite = connection::runtime()?.block_on(status::ask(paths));
-    checks.extend(answers::daemons(&suite));
+    // Whoever is at rest is started by being asked, which is said.
+    let (processes, suite) = connection::runtime()?.block_on(async {
+        let processes = status::processes(paths, environment).await;
+        (processes, status::ask(paths).await)
+    });
+    checks.extend(answers::daemons(&suite, &processes));
     if let Some(settings) = &settings {
         checks.extend(openclaw_doctor::configured(settings, environment));
-        checks.extend(ports::opened(settings, environment, &suite));
+    }
+    // The daemons have what `run` was given besides.
+    let theirs = run::environment(paths, environment);
+    if let Ok(settings) = openclaw_settings::load(&theirs) {
+        checks.extend(ports::opened(&settings, &theirs, &suite));
     }
     checks.extend(answers::left_undone(&suite));
     checks.extend(channels::accounts(&suite));

@@ -6,11 +6,11 @@ use openclaw_config::Environment;
 use openclaw_connection as connection;
 use openclaw_status as status;
 use openclaw_terminal::Failure;
+use openclaw_terminal::aliases;
 use openclaw_terminal::pager::Pager;
 
 use crate::cli::{Command, SecurityAction};
 
-mod agents;
 mod approvals;
 mod backup;
 mod cancel;
@@ -27,7 +27,6 @@ mod lifecycle;
 mod manual;
 mod memory;
 mod message;
-mod models;
 mod run;
 mod sessions;
 mod setup;
@@ -37,7 +36,7 @@ mod version;
 fn main() -> ExitCode {
     let environment = Environment::inherit();
     let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
-    let alias = |name: &str| openclaw_terminal::aliases::find(name, &environment);
+    let alias = |name: &str| aliases::find(name, &environment);
     let cli = match cli::parse(words.collect(), alias) {
         Ok(cli) => cli,
         Err(code) => return code,
@@ -87,8 +86,8 @@ fn execute(command: Command, environment: &Environment) -> Result<ExitCode, Fail
         Command::Start(arguments) => lifecycle::start(&arguments, environment),
         Command::Stop => lifecycle::stop(environment),
         Command::Restart(arguments) => lifecycle::restart(&arguments, environment),
-        Command::Agents(arguments) => agents::execute(&arguments, environment),
-        Command::Models(arguments) => models::execute(&arguments, environment),
+        Command::Agents(arguments) => arguments.execute(environment),
+        Command::Models(arguments) => arguments.execute(environment),
         Command::Auth(arguments) => libraries::auth(&arguments, environment),
         Command::Security(arguments) => match arguments.action {
             SecurityAction::Audit(audit) => audit.execute(environment),

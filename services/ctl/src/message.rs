@@ -36,8 +36,8 @@ pub(crate) struct Turn<'a> {
     pub(crate) form: Form,
     pub(crate) environment: &'a Environment,
     pub(crate) message: Message,
-    /// The name of a session that is still to begin.
-    pub(crate) new_session: Option<String>,
+    /// The session, where it is still to begin.
+    pub(crate) new_session: Option<session::New>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) note: Option<Note>,
 }
@@ -99,7 +99,6 @@ pub(crate) fn execute(
             Some(session) => session::find(&gateway, session, &message.agent_id).await?,
             None => session::Named::default(),
         };
-        named.tell_near();
         message.session_key = named.key;
         let failure = |error: &_| gateway.failure(error);
         attachment::put(&gateway.client, failure, &mut message, files).await?;

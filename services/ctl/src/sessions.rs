@@ -8,7 +8,7 @@ mod show;
 use std::process::ExitCode;
 
 use openclaw_config::{Environment, Paths};
-use openclaw_proto::call::{CallError, RefusalCode};
+use openclaw_proto::call::CallError;
 use openclaw_proto::sessions::Named;
 use openclaw_terminal::Failure;
 
@@ -51,19 +51,7 @@ pub(crate) fn named<'a>(session: &'a str, agent: Option<&'a str>) -> Named<'a> {
 
 /// What the gateway did not do. What it says of a session is the whole story.
 pub(crate) fn failure(gateway: &Gateway, error: &CallError) -> Failure {
-    use RefusalCode::{AlreadyExists, FailedPrecondition, InvalidArgument, NotFound};
-    let failure = match error {
-        CallError::Refused { code, message, .. } => match code {
-            InvalidArgument => Failure::usage(message),
-            AlreadyExists | FailedPrecondition | NotFound => Failure::new(message),
-            _ => return gateway.failure(error),
-        },
-        CallError::Absent(_) | CallError::Broken(_) => return gateway.failure(error),
-    };
-    match remedy(error) {
-        Some(remedy) => failure.hint(remedy),
-        None => failure,
-    }
+    gateway.refused(error)
 }
 
 /// What whoever was refused can do about it.

@@ -6,7 +6,8 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use openclaw_config::Environment;
 use openclaw_proto::gateway::Turn;
-use openclaw_terminal::{Failure, output, table, words};
+use openclaw_terminal::table::{self, Shape};
+use openclaw_terminal::{Failure, output, words};
 
 use crate::cli;
 use crate::cli::turns::{Action, List};
@@ -14,8 +15,19 @@ use crate::connection::{self, Gateway};
 
 mod one;
 
-/// Characters of a reason in the table.
+/// Columns of a reason in the table.
 const REASON_WIDTH: usize = 60;
+/// What a narrow terminal does without. The beginning of a run's id tells it apart from those
+/// of the same second.
+const SHAPE: Shape<'_> = Shape {
+    optional: &["TASKS", "CPU", "MEMORY", "TOKENS", "COST"],
+    least: &[
+        ("STARTED", 14),
+        ("RUN", 15),
+        ("SESSION", 16),
+        ("REASON", 12),
+    ],
+};
 
 /// Lists them, or looks at one.
 pub(crate) fn execute(
@@ -47,28 +59,31 @@ async fn list(gateway: &Gateway, arguments: &List) -> Result<bool, Failure> {
     if arguments.json {
         output::document(&turns)?;
     } else {
-        let width = if arguments.wide {
-            usize::MAX
-        } else {
-            REASON_WIDTH
-        };
-        output::stdout(&rendered(&turns, width))?;
+        print(&turns, arguments.wide)?;
     }
     Ok(true)
 }
 
-/// `width`: characters of a reason.
-fn rendered(turns: &[Turn], width: usize) -> String {
+/// As wide as the terminal; `is_wide`: as wide as it is, with whole reasons.
+fn print(turns: &[Turn], is_wide: bool) -> Result<(), Failure> {
     if turns.is_empty() {
-        return "There has been no turn yet.\n".to_owned();
+        return output::stdout_line("There has been no turn yet.");
     }
+    if is_wide {
+        return output::stdout(&table::render(&rows(turns, usize::MAX)));
+    }
+    table::print_named(&rows(turns, REASON_WIDTH), SHAPE)
+}
+
+/// `width`: columns of a reason.
+fn rows(turns: &[Turn], width: usize) -> Vec<Vec<String>> {
     let head = [
         "STARTED", "RUN", "SESSION", "STATE", "TOOK", "CPU", "MEMORY", "TASKS", "TOKENS", "COST",
         "REASON",
     ];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     rows.extend(turns.iter().map(|turn| row(turn, width)));
-    table::render(&rows)
+    rows
 }
 
 fn row(turn: &Turn, width: usize) -> Vec<String> {
@@ -134,7 +149,7 @@ mod tests {
             output_tokens: 2,
             ..Turn::default()
         };
-        let text = rendered(&[ended, Turn::default()], REASON_WIDTH);
+        let text = table::render(&rows(&[ended, Turn::default()], REASON_WIDTH));
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines[1].contains("1.50 s  0.12 s  3 MiB   -"), "{text}");
         assert!(lines[1].ends_with('-'), "{text}");
@@ -148,10 +163,10 @@ mod tests {
             reason: reason.clone(),
             ..Turn::default()
         };
-        let text = rendered(std::slice::from_ref(&failed), REASON_WIDTH);
+        let text = table::render(&rows(std::slice::from_ref(&failed), REASON_WIDTH));
         let line = text.lines().nth(1).unwrap();
         assert!(line.contains("the provider refused: xxx"), "{text}");
         assert!(!line.contains(&reason), "{text}");
-        assert!(rendered(&[failed], usize::MAX).contains(&reason));
+        assert!(table::render(&rows(&[failed], usize::MAX)).contains(&reason));
     }
 }

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use openclaw_config::{Environment, Paths};
+use openclaw_proto::address::AT_REST;
 use openclaw_terminal::{Failure, output, table};
 use serde_json::{Value, json};
 
@@ -16,9 +17,13 @@ pub(crate) fn execute(
     environment: &Environment,
 ) -> Result<ExitCode, Failure> {
     let paths = Paths::resolve(environment)?;
-    let suite = connection::runtime()?.block_on(status::ask(&paths));
+    // Nobody is started to tell of a version.
+    let suite = connection::runtime()?.block_on(async {
+        let processes = status::processes(&paths, environment).await;
+        status::ask_awake(&paths, &processes).await
+    });
     let versions = [
-        ("openclawctl", Some(env!("CARGO_PKG_VERSION"))),
+        ("openclawctl", Ok(env!("CARGO_PKG_VERSION"))),
         ("gateway", said(&suite.gateway, |it| &it.version)),
         ("agent-runner", said(&suite.runner, |it| &it.version)),
         ("memory", said(&suite.memory, |it| &it.version)),
@@ -26,22 +31,25 @@ pub(crate) fn execute(
     if arguments.json {
         let document: serde_json::Map<String, Value> = versions
             .iter()
-            .map(|(name, version)| ((*name).to_owned(), json!(version)))
+            .map(|(name, version)| ((*name).to_owned(), json!(version.ok())))
             .collect();
         output::document(&document)?;
     } else {
-        let row = |(name, version): &(&str, Option<&str>)| {
-            vec![
-                (*name).to_owned(),
-                version.unwrap_or("does not answer").to_owned(),
-            ]
+        let row = |(name, version): &(&str, Result<&str, &str>)| {
+            let said = version.unwrap_or_else(|why| why);
+            vec![(*name).to_owned(), said.to_owned()]
         };
         let rows: Vec<Vec<String>> = versions.iter().map(row).collect();
-        output::stdout(&table::render(&rows))?;
+        table::print_pairs(&rows)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn said<T>(answer: &Answer<T>, version: fn(&T) -> &String) -> Option<&str> {
-    answer.given().map(|it| version(it).as_str())
+/// Its version, or why it is not known.
+fn said<T>(answer: &Answer<T>, version: fn(&T) -> &String) -> Result<&str, &'static str> {
+    match answer {
+        Answer::Given(status) => Ok(version(status)),
+        Answer::Resting { .. } => Err(AT_REST),
+        Answer::Missing { .. } => Err("does not answer"),
+    }
 }

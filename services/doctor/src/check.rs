@@ -1,6 +1,8 @@
 //! One thing that was looked at.
 
 use openclaw_terminal::output;
+use openclaw_terminal::painted::{Painted, Style};
+use openclaw_terminal::width::columns;
 use serde::{Serialize, Serializer};
 
 use crate::remedy::Mend;
@@ -128,9 +130,13 @@ const TOPICS: [(&str, &[&str]); 5] = [
             "channel",
         ],
     ),
-    ("models and tools", &["model", "tool server"]),
+    ("models and tools", &["model", "key of", "tool server"]),
 ];
 const SANDBOX: &str = "sandbox";
+/// Columns of a state with what is behind it.
+const STATE: usize = 6;
+/// The space behind a name.
+const GAP: usize = 2;
 
 fn topic(name: &str) -> &'static str {
     let begins = |beginnings: &[&str]| beginnings.iter().any(|it| name.starts_with(it));
@@ -140,15 +146,12 @@ fn topic(name: &str) -> &'static str {
 
 /// What failed, what is to be looked at, then what is well by what it is about:
 /// one line a check, a second one for the fix.
-pub fn render(checks: &[Check]) -> String {
-    let names = checks
-        .iter()
-        .map(|it| output::line(&it.name).chars().count());
-    let width = names.max().unwrap_or(0);
-    let mut text = String::new();
+pub fn paint(checks: &[Check], text: &mut Painted) {
+    let names = checks.iter().map(|it| columns(&output::line(&it.name)));
+    let width = STATE + names.max().unwrap_or(0) + GAP;
     for (state, heading) in [(State::Fail, "does not work"), (State::Warn, "to look at")] {
         let found = checks.iter().filter(|check| check.state == state);
-        section(heading, found, width, &mut text);
+        section(heading, found, width, text);
     }
     for heading in TOPICS.iter().map(|(topic, _)| *topic).chain([SANDBOX]) {
         let found = checks.iter().filter(|check| check.state == State::Ok);
@@ -156,52 +159,55 @@ pub fn render(checks: &[Check]) -> String {
             heading,
             found.filter(|it| topic(&it.name) == heading),
             width,
-            &mut text,
+            text,
         );
     }
-    text
 }
 
 fn section<'a>(
     heading: &str,
     checks: impl Iterator<Item = &'a Check>,
     width: usize,
-    text: &mut String,
+    text: &mut Painted,
 ) {
     let mut checks = checks.peekable();
     if checks.peek().is_none() {
         return;
     }
-    if !text.is_empty() {
-        text.push('\n');
+    if !text.text().is_empty() {
+        text.end();
     }
-    text.push_str(&format!("{heading}:\n"));
+    text.line(Style::Strong, &format!("{heading}:"));
     checks.for_each(|check| line(check, width, text));
 }
 
-fn line(check: &Check, width: usize, text: &mut String) {
-    let state = match check.state {
-        State::Ok => "ok",
-        State::Warn => "warn",
-        State::Fail => "FAIL",
+fn line(check: &Check, width: usize, text: &mut Painted) {
+    let (state, style) = match check.state {
+        State::Ok => ("ok", Style::Good),
+        State::Warn => ("warn", Style::Warning),
+        State::Fail => ("FAIL", Style::Bad),
     };
-    let (name, detail) = (output::line(&check.name), output::line(&check.detail));
-    let line = format!("{state:<4}  {name:<width$}  {detail}");
-    text.push_str(line.trim_end());
-    text.push('\n');
+    let name = format!("{state:<STATE$}{}", check.name);
+    text.entry((style, &name), width, (Style::Plain, &check.detail));
     if let Some(fix) = &check.fix {
-        let fix = output::line(fix);
         let offer = match check.mend {
             Some(_) => " (openclawctl doctor --fix does it)",
             None => "",
         };
-        text.push_str(&format!("      {:<width$}  fix: {fix}{offer}\n", ""));
+        let fix = format!("fix: {fix}{offer}");
+        text.entry((Style::Plain, ""), width, (Style::Faint, &fix));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn shown(checks: &[Check]) -> String {
+        let mut text = Painted::plain();
+        paint(checks, &mut text);
+        text.text().to_owned()
+    }
 
     #[test]
     fn a_fix_stands_under_its_check() {
@@ -212,7 +218,7 @@ mod tests {
         ];
         let expected = "does not work:\nFAIL  sockets  none\n               fix: start it\n\n\
                         files:\nok    state    fine\n\nsandbox:\nok    seccomp  fine\n";
-        assert_eq!(render(&checks), expected);
+        assert_eq!(shown(&checks), expected);
     }
 
     #[test]
@@ -220,7 +226,7 @@ mod tests {
         let check = Check::warn("a", "wide", "chmod").mended_by(Mend::Modes);
         let document = serde_json::to_value(&check).unwrap();
         assert_eq!(document["mendable"], true);
-        let shown = render(&[check]);
+        let shown = shown(&[check]);
         assert!(
             shown.ends_with("fix: chmod (openclawctl doctor --fix does it)\n"),
             "{shown}"

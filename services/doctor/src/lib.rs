@@ -7,6 +7,7 @@ mod database;
 mod files;
 mod index;
 mod kept;
+mod keys;
 mod leftovers;
 mod manager;
 mod mend;
@@ -17,7 +18,7 @@ mod units;
 use openclaw_config::{Environment, Paths};
 use openclaw_settings::Settings;
 
-pub use check::{Check, START, State, render};
+pub use check::{Check, START, State, paint};
 pub use kept::Kept;
 pub use mend::mend;
 pub use remedy::Mend;
@@ -36,6 +37,7 @@ pub fn installation(paths: &Paths, environment: &Environment) -> Vec<Check> {
     checks.extend(programs::suite(environment));
     checks.push(units::installed(paths, environment));
     checks.extend(manager::units(paths, environment));
+    checks.extend(keys::encrypted(paths, environment));
     checks
 }
 

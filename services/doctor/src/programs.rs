@@ -18,6 +18,10 @@ const SUITE: [&str; 6] = [
 
 /// The suite's own programs.
 pub(crate) fn suite(environment: &Environment) -> Vec<Check> {
+    if let Err(error) = programs::own() {
+        let fix = "mount -t proc proc /proc: by it a program finds those that lie beside it";
+        return vec![Check::fail("programs", error.to_string(), fix)];
+    }
     let missing: Vec<String> = SUITE
         .iter()
         .filter_map(|name| programs::sibling(name, environment).err())

@@ -1,6 +1,8 @@
 //! Text that is too long. Of a command the end matters as much as the
 //! beginning, and what is missing is said.
 
+use unicode_width::UnicodeWidthStr as _;
+
 use crate::forms::line;
 
 /// The least width at which a cut line shows its end too.
@@ -27,26 +29,40 @@ pub fn cut(text: &str, limit: usize) -> String {
     )
 }
 
-/// [`line()`] in at most `width` characters. A wide one that is
-/// cut shows its end and how many characters are missing; a narrow one ends in
+/// [`line()`] in at most `width` columns of a terminal. A wide one that is
+/// cut shows its end and how many columns are missing; a narrow one ends in
 /// `…`.
 #[must_use]
 pub fn line_within(text: &str, width: usize) -> String {
     let written = line(text);
-    let length = written.chars().count();
+    let length = written.width();
     if length <= width {
         return written;
     }
-    let head = |count: usize| written.chars().take(count).collect::<String>();
     if width < BOTH_ENDS {
-        return head(width.saturating_sub(1)) + "…";
+        return head(&written, width.saturating_sub(1)).to_owned() + "…";
     }
     // One more than there can be, so that the mark fits whatever it says.
-    let room = width - mark(length).chars().count();
+    let room = width - mark(length).width();
     let tail = room / TAIL_SHARE;
-    let mark = mark(length - room);
-    let end: String = written.chars().skip(length - tail).collect();
-    format!("{}{mark}{end}", head(room - tail))
+    let head = head(&written, room - tail);
+    let end = tail_of(&written, tail);
+    let mark = mark(length - head.width() - end.width());
+    format!("{head}{mark}{end}")
+}
+
+/// As much of the beginning as has room in `columns`.
+fn head(text: &str, columns: usize) -> &str {
+    let ends = text.char_indices().map(|(at, c)| at + c.len_utf8());
+    let fits = ends.take_while(|end| text[..*end].width() <= columns);
+    &text[..fits.last().unwrap_or(0)]
+}
+
+/// As much of the end as has room in `columns`.
+fn tail_of(text: &str, columns: usize) -> &str {
+    let starts = text.char_indices().rev().map(|(at, _)| at);
+    let fits = starts.take_while(|start| text[*start..].width() <= columns);
+    &text[fits.last().unwrap_or(text.len())..]
 }
 
 fn mark(missing: usize) -> String {

@@ -31,25 +31,27 @@ pub(crate) fn execute(
                 .hint("give it with --key-stdin or --key-variable NAME; never as an argument, which others can read"));
         }
     };
-    let kept = key::keep(&given, provider, &settings.paths, &agent, arguments.replace);
-    let changed = kept.map_err(|error| match error {
+    let wanted = key::Wanted {
+        paths: &settings.paths,
+        agent_id: &agent,
+        environment,
+        replace: arguments.replace,
+        plain: arguments.plain,
+    };
+    let kept = key::keep(&given, provider, wanted).map_err(|error| match error {
         key::Error::Other(_) => {
             Failure::from(anyhow::Error::from(error)).hint("--replace puts this one in its place")
         }
         error => anyhow::Error::from(error).into(),
     })?;
     let (id, title) = (key::id(provider), provider.title());
-    let place = key::place(&settings.paths, &agent, provider);
-    output::stdout_line(&if changed {
-        let place = output::line(&place.display().to_string());
-        format!(
-            "kept the key of {title} for {agent}, as {id}, in {place}, which you alone can read \
-             (it is not encrypted)"
-        )
+    output::stdout_line(&if kept.changed {
+        let place = output::line(&kept.words());
+        format!("kept the key of {title} for {agent}, as {id}, in {place}")
     } else {
         format!("{agent} has this key already, as {id}")
     })?;
-    if changed {
+    if kept.changed {
         reload();
     }
     Ok(())

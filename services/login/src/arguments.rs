@@ -53,6 +53,9 @@ pub struct Add {
     /// Put it in the place of the key that is there
     #[arg(long)]
     pub replace: bool,
+    /// Keep it in a file, also where the service manager can keep it encrypted
+    #[arg(long)]
+    pub plain: bool,
 }
 
 /// Where a key comes from: never the command line itself.

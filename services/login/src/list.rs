@@ -2,11 +2,21 @@
 
 use openclaw_config::Environment;
 use openclaw_credentials::{self as credentials, Credential, Profile};
+use openclaw_sealed::{Sealed, Store};
 use openclaw_settings::Settings;
-use openclaw_terminal::{Failure, output, table, words};
+use openclaw_terminal::table::{self, Shape};
+use openclaw_terminal::{Failure, output, words};
 use serde_json::{Value, json};
 
 use crate::arguments::List;
+
+/// The state of a key that the service manager decrypts.
+const ENCRYPTED: &str = "encrypted";
+/// What a narrow terminal does without.
+const SHAPE: Shape<'_> = Shape {
+    optional: &["FILE", "PROVIDER"],
+    least: &[("PROFILE", 18), ("FILE", 16)],
+};
 
 /// Prints the profiles of the agents that are meant.
 pub(crate) fn execute(arguments: &List, environment: &Environment) -> Result<(), Failure> {
@@ -15,6 +25,8 @@ pub(crate) fn execute(arguments: &List, environment: &Environment) -> Result<(),
         Some(wanted) => vec![crate::agent::named(Some(wanted), &settings)?],
         None => settings.agents.keys().cloned().collect(),
     };
+    let store = Store::of(&settings.paths, environment);
+    let sealed = store.map(|store| store.list()).unwrap_or_default();
     let (mut rows, mut documents) = (Vec::new(), Vec::new());
     for agent in &agents {
         let found = credentials::read(&settings.paths, agent, environment);
@@ -23,6 +35,10 @@ pub(crate) fn execute(arguments: &List, environment: &Environment) -> Result<(),
         }
         rows.extend(found.list.iter().map(|profile| row(agent, profile)));
         documents.extend(found.list.iter().map(|profile| document(agent, profile)));
+        for sealed in sealed.iter().filter(|it| it.agent == *agent) {
+            rows.push(row_of_sealed(sealed));
+            documents.push(document_of_sealed(sealed));
+        }
     }
     if arguments.json {
         return output::document(&documents);
@@ -32,7 +48,7 @@ pub(crate) fn execute(arguments: &List, environment: &Environment) -> Result<(),
     }
     let head = ["AGENT", "PROFILE", "PROVIDER", "KIND", "STATE", "FILE"];
     rows.insert(0, head.map(str::to_owned).to_vec());
-    output::stdout(&table::render(&rows))
+    table::print_named(&rows, SHAPE)
 }
 
 fn nothing(settings: &Settings) -> String {
@@ -64,6 +80,33 @@ fn document(agent: &str, profile: &Profile) -> Value {
         "state": state(profile, now_ms()),
         "file": profile.file,
     })
+}
+
+fn row_of_sealed(sealed: &Sealed) -> Vec<String> {
+    vec![
+        sealed.agent.clone(),
+        sealed_id(sealed),
+        sealed.provider.clone(),
+        "api-key".to_owned(),
+        ENCRYPTED.to_owned(),
+        sealed.file.display().to_string(),
+    ]
+}
+
+fn document_of_sealed(sealed: &Sealed) -> Value {
+    json!({
+        "agentId": sealed.agent,
+        "id": sealed_id(sealed),
+        "provider": sealed.provider,
+        "kind": "api-key",
+        "state": ENCRYPTED,
+        "file": sealed.file,
+    })
+}
+
+/// As `auth add` named it.
+pub(crate) fn sealed_id(sealed: &Sealed) -> String {
+    format!("{}:default", sealed.provider)
 }
 
 fn kind(credential: &Credential) -> &'static str {

@@ -6,10 +6,12 @@ use std::path::Path;
 use anyhow::Context as _;
 use openclaw_config::{Environment, write};
 use openclaw_credentials as credentials;
+use openclaw_sealed::{Sealed, Store};
 use openclaw_terminal::{Failure, output, question};
 use serde_json::Value;
 
 use crate::arguments::Remove;
+use crate::list::sealed_id;
 
 /// Takes a profile out of its file, and the file away where it held no other.
 pub(crate) fn execute(
@@ -20,14 +22,28 @@ pub(crate) fn execute(
     let settings = openclaw_settings::load_usable(environment)?;
     let agent = crate::agent::named(arguments.agent.as_deref(), &settings)?;
     let found = credentials::read(&settings.paths, &agent, environment).list;
+    let store = Store::of(&settings.paths, environment);
+    let sealed = store.iter().flat_map(Store::list);
+    let sealed: Vec<Sealed> = sealed.filter(|it| it.agent == agent).collect();
     let wanted = &arguments.profile;
-    let Some(profile) = found.iter().find(|profile| profile.id == *wanted) else {
-        let known = found.iter().map(|profile| profile.id.as_str());
-        let failure = Failure::new(format!("{agent} has no profile {wanted:?}"));
-        return Err(failure.near(wanted, known, "openclawctl auth list names them"));
-    };
-    let Some(file) = &profile.file else {
-        return Err(Failure::new(format!("{wanted} is none of {agent}'s files")));
+    let encrypted = sealed.iter().find(|it| sealed_id(it) == *wanted);
+    let profile = found.iter().find(|profile| profile.id == *wanted);
+    let file = match (encrypted, profile) {
+        (Some(sealed), _) => &sealed.file,
+        (None, Some(profile)) => profile
+            .file
+            .as_ref()
+            .ok_or_else(|| Failure::new(format!("{wanted} is none of {agent}'s files")))?,
+        (None, None) => {
+            let known: Vec<String> = found.iter().map(|profile| profile.id.clone()).collect();
+            let known: Vec<String> = known
+                .into_iter()
+                .chain(sealed.iter().map(sealed_id))
+                .collect();
+            let failure = Failure::new(format!("{agent} has no profile {wanted:?}"));
+            let known = known.iter().map(String::as_str);
+            return Err(failure.near(wanted, known, "openclawctl auth list names them"));
+        }
     };
     if !arguments.yes {
         let question = format!("remove {wanted} of {agent} from {}? [y/N] ", file.display());
@@ -42,7 +58,10 @@ pub(crate) fn execute(
             return Ok(());
         }
     }
-    take_out(file, wanted)?;
+    match (encrypted, &store) {
+        (Some(sealed), Some(store)) => store.remove(sealed).map_err(anyhow::Error::from)?,
+        _ => take_out(file, wanted)?,
+    }
     output::stdout_line(&format!("removed {wanted}"))?;
     reload();
     Ok(())

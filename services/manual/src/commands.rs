@@ -18,7 +18,7 @@ const FILES: [(&str, &str); 4] = [
     ("~/.config/openclaw/env", "Keys of models: openclaw-env(5)."),
     (
         "~/.config/openclaw/aliases",
-        "Commands of your own, one a line: st = status --verbose.",
+        "Commands of your own, one a line: st = status --verbose; behind ! a line of the shell.",
     ),
 ];
 const VARIABLES: [(&str, &str); 4] = [

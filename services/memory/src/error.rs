@@ -4,6 +4,7 @@
 
 use std::io::ErrorKind;
 
+use openclaw_config::nearest;
 use openclaw_daemon::failure;
 use openclaw_proto::call;
 use tonic::{Code, Status};
@@ -131,7 +132,7 @@ impl From<Error> for Status {
         };
         let message = failure::chain(&error);
         match remedy(code, &error) {
-            Some(remedy) => call::refused(code, message, remedy),
+            Some(remedy) => call::refused(code, message, &remedy),
             None => Self::new(code, message),
         }
     }
@@ -158,18 +159,22 @@ fn workspace_code(error: &workspace::Error) -> Code {
     }
 }
 
-fn remedy(code: Code, error: &Error) -> Option<&'static str> {
-    match (code, error) {
-        (Code::PermissionDenied, Error::Workspace(_)) => Some(
+fn remedy(code: Code, error: &Error) -> Option<String> {
+    let remedy = match (code, error) {
+        (_, Error::UnknownAgent { id, known }) => {
+            return nearest::question(id, known.iter().map(String::as_str));
+        }
+        (Code::PermissionDenied, Error::Workspace(_)) => {
             "let the user of this service read and write there (chown, chmod, or a drop-in with \
              ReadWritePaths= for openclaw-memory.service), or set agents.defaults.workspace to \
-             another folder",
-        ),
-        (Code::FailedPrecondition, Error::Workspace(_)) => {
-            Some("the workspace must be a folder, see agents.defaults.workspace")
+             another folder"
         }
-        _ => None,
-    }
+        (Code::FailedPrecondition, Error::Workspace(_)) => {
+            "the workspace must be a folder, see agents.defaults.workspace"
+        }
+        _ => return None,
+    };
+    Some(remedy.to_owned())
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The user's service manager, asked through systemd's own programs.
 
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
@@ -66,6 +66,12 @@ impl Said {
         !self.complaints.is_empty()
     }
 
+    /// Whether it ended with status 0.
+    #[must_use]
+    pub fn is_content(&self) -> bool {
+        self.status.success()
+    }
+
     /// The first line that says why it failed.
     #[must_use]
     pub fn complaint(&self) -> String {
@@ -96,22 +102,46 @@ pub fn user() -> Option<String> {
 ///
 /// # Errors
 /// It is not there, or cannot be started.
+pub fn ask(name: &str, arguments: &[&str], environment: &Environment) -> Result<Said, Error> {
+    ask_with(name, arguments, &[], environment)
+}
+
+/// The same, with `input` at its standard input, which is to be short.
+///
+/// # Errors
+/// As [`ask`].
 #[expect(
     clippy::disallowed_methods,
     reason = "systemd's own programs and ours, with fixed arguments: no agent"
 )]
-pub fn ask(name: &str, arguments: &[&str], environment: &Environment) -> Result<Said, Error> {
+pub fn ask_with(
+    name: &str,
+    arguments: &[&str],
+    input: &[u8],
+    environment: &Environment,
+) -> Result<Said, Error> {
     let program =
         programs::on_path(name, environment).ok_or_else(|| Error::Absent(name.to_owned()))?;
     let mut command = Command::new(program);
-    command.args(arguments).stdin(Stdio::null());
+    let stdin = match input {
+        [] => Stdio::null(),
+        _ => Stdio::piped(),
+    };
+    command.args(arguments).stdin(stdin);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
     if let Ok(Some(runtime)) = paths::runtime_of_user(environment) {
         command.env("XDG_RUNTIME_DIR", runtime);
     }
-    let output = command.output().map_err(|source| Error::Start {
+    let failed = |source| Error::Start {
         program: name.to_owned(),
         source,
-    })?;
+    };
+    let mut child = command.spawn().map_err(failed)?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // One that reads nothing says itself why it failed.
+        let _ = stdin.write_all(input);
+    }
+    let output = child.wait_with_output().map_err(failed)?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
     Ok(Said {
         status: output.status,
@@ -168,6 +198,16 @@ mod tests {
         assert!(refused("exit 7").ends_with("exit status: 7"));
         let absent = ask("/no/such/program", &[], &nothing).unwrap_err();
         assert_eq!(absent.to_string(), "/no/such/program is not on the PATH");
+    }
+
+    #[test]
+    fn ask_with_gives_it_what_it_reads() {
+        let nothing: Environment = [("", ""); 0].into_iter().collect();
+        let cat = ask_with("/bin/cat", &[], b"what", &nothing).unwrap();
+        assert!(cat.is_content());
+        assert_eq!(cat.output(), "what");
+        let gone = ask_with("/bin/false", &[], b"what", &nothing).unwrap();
+        assert!(!gone.is_content());
     }
 
     #[test]

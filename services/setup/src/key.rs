@@ -3,11 +3,12 @@
 use std::fs::{self, DirBuilder};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::DirBuilderExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use openclaw_config::secret::Secret;
-use openclaw_config::{Paths, write};
+use openclaw_config::{Environment, Paths, write};
 use openclaw_credentials as credentials;
+use openclaw_sealed::{Store, Unsealed};
 use serde_json::{Value, json};
 
 /// Only its owner: the folder of profiles.
@@ -75,6 +76,9 @@ pub enum Error {
         /// Why.
         source: io::Error,
     },
+    /// The one that lies encrypted stays.
+    #[error("the encrypted key stays")]
+    Sealed(#[source] Unsealed),
 }
 
 /// Where the key of `provider` is kept for `agent_id`.
@@ -87,18 +91,112 @@ pub fn id(provider: Provider) -> String {
     format!("{}:default", provider.id())
 }
 
-/// Keeps `key`; whether that changed anything. `replace`: also in place of
-/// another one.
+/// Whose key is kept, and how.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'a> {
+    /// Where the state is.
+    pub paths: &'a Paths,
+    /// The agent's.
+    pub agent_id: &'a str,
+    /// The user's.
+    pub environment: &'a Environment,
+    /// Also in place of another one.
+    pub replace: bool,
+    /// In a file, also where the service manager would keep it encrypted.
+    pub plain: bool,
+}
+
+/// A key that is kept.
+#[derive(Debug)]
+pub struct Kept {
+    /// Whether that changed anything.
+    pub changed: bool,
+    /// Where it is.
+    pub place: PathBuf,
+    /// Whether it lies there encrypted.
+    is_encrypted: bool,
+    /// Why it does not.
+    unsealed: Option<Unsealed>,
+}
+
+impl Kept {
+    fn encrypted(place: PathBuf, changed: bool) -> Self {
+        Self {
+            changed,
+            place,
+            is_encrypted: true,
+            unsealed: None,
+        }
+    }
+
+    /// Where it is, and how.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let place = self.place.display();
+        match &self.unsealed {
+            _ if self.is_encrypted => {
+                format!("{place}, encrypted for you on this machine")
+            }
+            Some(why) => {
+                format!("{place}, which you alone can read (it is not encrypted: {why})")
+            }
+            None => format!("{place}, which you alone can read (it is not encrypted)"),
+        }
+    }
+}
+
+/// Keeps `key`: encrypted where the service manager can decrypt it for the agent-runner,
+/// else in a file of its owner's alone.
 ///
 /// # Errors
 /// When it is no key, is not to replace the one there is, or cannot be written.
-pub fn keep(
-    key: &Secret,
-    provider: Provider,
-    paths: &Paths,
-    agent_id: &str,
-    replace: bool,
-) -> Result<bool, Error> {
+pub fn keep(key: &Secret, provider: Provider, wanted: Wanted<'_>) -> Result<Kept, Error> {
+    let document = document(key, provider)?;
+    let store = Store::of(wanted.paths, wanted.environment);
+    let sealed = store.as_ref().and_then(|store| {
+        let mut all = store.list().into_iter();
+        all.find(|it| it.agent == wanted.agent_id && it.provider == provider.id())
+    });
+    if let (Some(store), Some(sealed)) = (&store, &sealed) {
+        let old = store.read(sealed).and_then(|old| parsed(&old));
+        let is_same = old.as_ref() == Some(&document);
+        if !is_same && !wanted.replace {
+            return Err(Error::Other(sealed.file.clone()));
+        }
+        if is_same && !wanted.plain {
+            return Ok(Kept::encrypted(sealed.file.clone(), false));
+        }
+    }
+    let path = place(wanted.paths, wanted.agent_id, provider);
+    let is_there = is_there(&path, &document, wanted.replace)?;
+    let mut unsealed = None;
+    if let (Some(store), false) = (&store, wanted.plain) {
+        let text = document.to_string();
+        match store.keep(wanted.paths, wanted.agent_id, provider.id(), &text) {
+            Ok(file) => {
+                remove(&path)?;
+                return Ok(Kept::encrypted(file, true));
+            }
+            Err(why) => unsealed = Some(why),
+        }
+    }
+    if !is_there {
+        write_alone(&path, &document)?;
+    }
+    // It would be taken before the file.
+    if let (Some(store), Some(sealed)) = (&store, &sealed) {
+        store.remove(sealed).map_err(Error::Sealed)?;
+    }
+    Ok(Kept {
+        changed: !is_there || sealed.is_some(),
+        place: path,
+        is_encrypted: false,
+        unsealed,
+    })
+}
+
+/// The profile that `key` is in.
+fn document(key: &Secret, provider: Provider) -> Result<Value, Error> {
     let text = key.reveal().trim();
     let is_plain = |c: char| c.is_ascii_graphic();
     if !LENGTH.contains(&text.len()) || !text.chars().all(is_plain) {
@@ -107,29 +205,47 @@ pub fn keep(
     if text.contains("${") {
         return Err(Error::Variable);
     }
-    let path = place(paths, agent_id, provider);
-    let document = json!({
+    Ok(json!({
         "id": id(provider),
         "provider": provider.id(),
         "credential": {"type": "api-key", "apiKey": text},
-    });
-    let failed = |source| Error::Write {
-        path: path.clone(),
-        source,
-    };
-    match fs::read_to_string(&path) {
-        Ok(old) if parsed(&old) == Some(document.clone()) => return Ok(false),
-        Ok(_) if !replace => return Err(Error::Other(path)),
-        Err(error) if error.kind() != ErrorKind::NotFound => return Err(failed(error)),
-        _ => {}
+    }))
+}
+
+/// Whether the file has `document`; another one only where it is to be replaced.
+fn is_there(path: &Path, document: &Value, replace: bool) -> Result<bool, Error> {
+    match fs::read_to_string(path) {
+        Ok(old) if parsed(&old).as_ref() == Some(document) => Ok(true),
+        Ok(_) if !replace => Err(Error::Other(path.to_owned())),
+        Ok(_) => Ok(false),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(source) => Err(written(path, source)),
     }
-    let folder = credentials::folder(paths, agent_id);
-    let mut builder = DirBuilder::new();
-    builder.recursive(true).mode(FOLDER_MODE);
-    builder.create(&folder).map_err(failed)?;
-    let text = format!("{document:#}\n");
-    write::atomic(&path, text.as_bytes()).map_err(failed)?;
-    Ok(true)
+}
+
+fn write_alone(path: &Path, document: &Value) -> Result<(), Error> {
+    let mut folder = DirBuilder::new();
+    folder.recursive(true).mode(FOLDER_MODE);
+    let place = path.parent().unwrap_or(Path::new("."));
+    folder
+        .create(place)
+        .and_then(|()| write::atomic(path, format!("{document:#}\n").as_bytes()))
+        .map_err(|source| written(path, source))
+}
+
+/// Takes away what lies there unencrypted.
+fn remove(path: &Path) -> Result<(), Error> {
+    match fs::remove_file(path) {
+        Err(source) if source.kind() != ErrorKind::NotFound => Err(written(path, source)),
+        _ => Ok(()),
+    }
+}
+
+fn written(path: &Path, source: io::Error) -> Error {
+    Error::Write {
+        path: path.to_owned(),
+        source,
+    }
 }
 
 fn parsed(text: &str) -> Option<Value> {
@@ -140,20 +256,31 @@ fn parsed(text: &str) -> Option<Value> {
 mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
-    use openclaw_config::Environment;
-
     use super::*;
 
     #[test]
     fn key_is_kept_as_a_profile_of_its_owner_alone() {
         let folder = tempfile::tempdir().unwrap();
         let state = folder.path().to_str().unwrap();
-        let environment: Environment = [("OPENCLAW_STATE_DIR", state)].into_iter().collect();
+        let environment: Environment = [("OPENCLAW_STATE_DIR", state), ("HOME", state)]
+            .into_iter()
+            .collect();
         let paths = Paths::resolve(&environment).unwrap();
         let key = Secret::new("sk-ant-made-up-1\n");
-        let keep = |key: &Secret, replace| keep(key, Provider::Anthropic, &paths, "main", replace);
-        assert!(keep(&key, false).unwrap());
-        assert!(!keep(&key, false).unwrap(), "it is there");
+        let keep = |key: &Secret, replace| {
+            let wanted = Wanted {
+                paths: &paths,
+                agent_id: "main",
+                environment: &environment,
+                replace,
+                plain: false,
+            };
+            keep(key, Provider::Anthropic, wanted)
+        };
+        assert!(keep(&key, false).unwrap().changed);
+        let again = keep(&key, false).unwrap();
+        assert!(!again.changed, "it is there");
+        assert!(again.words().contains("not encrypted"), "{again:?}");
         let path = place(&paths, "main", Provider::Anthropic);
         let mode = fs::metadata(&path).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
@@ -174,17 +301,22 @@ mod tests {
             refused.contains("anthropic.json") && !refused.contains("made-up"),
             "{refused}"
         );
-        assert!(keep(&other, true).unwrap());
+        assert!(keep(&other, true).unwrap().changed);
     }
 
     #[test]
     fn key_that_is_none_is_refused_without_a_word_of_it() {
-        let paths = Paths::resolve(
-            &[("OPENCLAW_STATE_DIR", "/nonexistent")]
-                .into_iter()
-                .collect(),
-        )
-        .unwrap();
+        let environment: Environment = [("OPENCLAW_STATE_DIR", "/nonexistent")]
+            .into_iter()
+            .collect();
+        let paths = Paths::resolve(&environment).unwrap();
+        let wanted = Wanted {
+            paths: &paths,
+            agent_id: "main",
+            environment: &environment,
+            replace: true,
+            plain: false,
+        };
         for text in [
             "",
             "short",
@@ -193,8 +325,7 @@ mod tests {
             "schlüssel-schlüssel",
             "sk-${HOME}-x",
         ] {
-            let refused =
-                keep(&Secret::new(text), Provider::OpenAi, &paths, "main", true).unwrap_err();
+            let refused = keep(&Secret::new(text), Provider::OpenAi, wanted).unwrap_err();
             let said = refused.to_string();
             assert!(text.is_empty() || !said.contains(text), "{said}");
         }

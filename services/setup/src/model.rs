@@ -204,20 +204,28 @@ impl<'a> Connection<'a> {
 
     fn keep(&self, key: &Secret, provider: Provider) -> Step {
         let (paths, agent) = (&self.settings.paths, &self.settings.default_agent);
-        let kept = match key::keep(key, provider, paths, agent, true) {
+        let wanted = key::Wanted {
+            paths,
+            agent_id: agent,
+            environment: self.environment,
+            replace: true,
+            plain: false,
+        };
+        let kept = match key::keep(key, provider, wanted) {
             Ok(kept) => kept,
             Err(error) => {
                 let fix = "openclawctl setup asks for a key, and does not show it";
                 return Step::failed(NAME, Failure::from(anyhow::Error::from(error)).text(), fix);
             }
         };
-        if kept {
+        if kept.changed {
             self.suite.reload();
         }
-        let place = key::place(paths, agent, provider);
-        let what = format!("{}'s key is kept in {}", provider.title(), place.display());
+        let what = format!("{}'s key is kept in {}", provider.title(), kept.words());
         let id = key::id(provider);
-        self.taken_up(kept, &what, |answering| answering.profiles.contains(&id))
+        self.taken_up(kept.changed, &what, |answering| {
+            answering.profiles.contains(&id)
+        })
     }
 
     fn use_ollama(&self, name: &str) -> Step {

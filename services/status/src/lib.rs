@@ -20,7 +20,7 @@ mod spending;
 mod text;
 
 pub use closed::Closed;
-pub use query::ask;
+pub use query::{ask, ask_awake};
 pub use report::{
     AgentModel, Answer, Candidate, Confinement, Gateway, Listener, Memory, ModelProblem, Runner,
     ServerProblem, Suite, grouped,
@@ -29,7 +29,7 @@ pub use text::JOBS_ARE_OFF;
 
 use activity::Activity;
 use overview::Overview;
-use processes::Processes;
+pub use processes::{Process, Processes, ask as processes};
 use spending::Spending;
 
 /// The wait before the first new attempt of `--wait`; it doubles.

@@ -16,25 +16,28 @@ const PAGE: u64 = 4096;
 /// Those of the three daemons.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Processes {
-    pub(crate) gateway: Process,
-    pub(crate) runner: Process,
-    pub(crate) memory: Process,
+pub struct Processes {
+    /// Gateway.
+    pub gateway: Process,
+    /// Agent-runner.
+    pub runner: Process,
+    /// Memory daemon.
+    pub memory: Process,
 }
 
 /// One daemon's.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Process {
+pub struct Process {
     /// Memory that it has.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) memory_bytes: Option<u64>,
+    pub memory_bytes: Option<u64>,
     /// How often it was started again since it was started.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) restarts: Option<u64>,
+    pub restarts: Option<u64>,
     /// Whether it ended because nobody needs it, and whoever connects starts it.
     #[serde(skip_serializing_if = "is_false")]
-    pub(crate) at_rest: bool,
+    pub at_rest: bool,
 }
 
 fn is_false(flag: &bool) -> bool {
@@ -59,7 +62,7 @@ impl Processes {
 }
 
 /// Looks, where nobody is held up by it.
-pub(crate) async fn ask(paths: &Paths, environment: &Environment) -> Processes {
+pub async fn ask(paths: &Paths, environment: &Environment) -> Processes {
     if let Some(pid) = openclaw_foreground::pid(paths) {
         return children(pid);
     }

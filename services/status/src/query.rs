@@ -34,7 +34,7 @@ pub async fn ask(paths: &Paths) -> Suite {
 }
 
 /// The same, without starting a daemon that is at rest.
-pub(crate) async fn ask_awake(paths: &Paths, processes: &Processes) -> Suite {
+pub async fn ask_awake(paths: &Paths, processes: &Processes) -> Suite {
     if !processes.gateway.at_rest && !processes.others_rest() {
         return ask(paths).await;
     }

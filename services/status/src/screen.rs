@@ -1,6 +1,7 @@
 //! Rows on a screen.
 
 use openclaw_terminal::painted::{Painted, Style};
+use openclaw_terminal::width::columns;
 
 /// A line: what it is about, and what is the case.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,10 +43,9 @@ pub(crate) fn paint(rows: &[Row], screen: &mut Painted) {
         () => (Style::Good, "all is well"),
     };
     screen.line(style, &format!("● openclaw: {word}"));
-    let width = rows.iter().map(|row| row.name.chars().count()).max();
+    let width = rows.iter().map(|row| columns(&row.name)).max();
     let width = width.unwrap_or_default() + 2;
     for row in rows {
-        screen.column(Style::Faint, &row.name, width);
-        screen.push(row.style, &row.text).end();
+        screen.entry((Style::Faint, &row.name), width, (row.style, &row.text));
     }
 }

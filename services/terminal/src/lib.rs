@@ -11,7 +11,9 @@ pub mod painted;
 pub mod question;
 mod report;
 pub mod secret;
+mod size;
 pub mod table;
+pub mod width;
 
 pub use failure::Failure;
 pub use openclaw_words as words;

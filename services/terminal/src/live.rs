@@ -7,9 +7,8 @@ use unicode_width::UnicodeWidthChar as _;
 
 use crate::failure::Failure;
 use crate::output;
+pub use crate::size::size;
 
-/// Where a terminal does not say how large it is.
-const SIZE: (usize, usize) = (80, 24);
 /// Terminals that know it show all of an update at once; the others pass over it.
 const BEGIN_UPDATE: &str = "\u{1b}[?2026h";
 const END_UPDATE: &str = "\u{1b}[?2026l";
@@ -20,16 +19,6 @@ const CLEAR: &str = "\u{1b}[J";
 #[derive(Debug, Default)]
 pub struct Live {
     shown: Vec<String>,
-}
-
-/// The columns and rows of the terminal that is standard output.
-#[must_use]
-pub fn size() -> (usize, usize) {
-    let size = rustix::termios::tcgetwinsize(std::io::stdout());
-    match size.map(|size| (size.ws_col.into(), size.ws_row.into())) {
-        Ok((columns @ 1.., rows @ 1..)) => (columns, rows),
-        _ => SIZE,
-    }
 }
 
 /// The rows that `line` takes. Escape sequences take none.

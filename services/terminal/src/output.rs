@@ -6,11 +6,17 @@
 
 use std::ffi::OsString;
 use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::Context as _;
 pub use openclaw_escape::{block, json, line, line_within as one_line, prose};
 
 use crate::failure::Failure;
+use crate::size::size;
+use crate::width::{cut, wrap};
+
+/// The columns of the terminal on which a pager shows standard output; 0: there is none.
+static COLUMNS_OF_READER: AtomicUsize = AtomicUsize::new(0);
 
 /// Writes `text` to standard output and flushes it.
 pub fn stdout(text: &str) -> Result<(), Failure> {
@@ -64,28 +70,32 @@ pub fn stderr_json_line(text: &str) {
 /// there is one.
 pub fn stderr_faint_line(text: &str) {
     let text = line(text);
-    write_stderr(&if stderr_takes_escapes() {
-        format!("\u{1b}[2m{text}\u{1b}[0m\n")
-    } else {
-        format!("{text}\n")
-    });
+    if !stderr_takes_escapes() {
+        return write_stderr(&format!("{text}\n"));
+    }
+    for text in wrap(&text, size().0) {
+        write_stderr(&format!("\u{1b}[2m{text}\u{1b}[0m\n"));
+    }
 }
 
 /// Writes `text` over the line before, on a terminal's standard error; nothing
 /// where that cannot be.
 pub fn stderr_progress(text: &str) {
     if stderr_takes_escapes() {
-        write_stderr(&format!("\r\u{1b}[K{}", line(text)));
+        // What wraps cannot be written over.
+        let text = cut(&line(text), size().0.saturating_sub(1));
+        write_stderr(&format!("\r\u{1b}[K{text}"));
     }
 }
 
 /// Writes a question to standard error, where its answer is typed behind it.
 pub fn stderr_prompt(text: &str) {
-    if stderr_takes_escapes() {
-        stderr_progress(text)
+    let text = line(text);
+    write_stderr(&if stderr_takes_escapes() {
+        format!("\r\u{1b}[K{text}")
     } else {
-        write_stderr(&line(text))
-    }
+        text
+    });
 }
 
 /// Whether standard error is a terminal that acts on escape sequences, and its
@@ -115,6 +125,21 @@ pub(crate) fn write_stdout(text: &str) -> Result<(), Failure> {
 fn write_stderr(text: &str) {
     // Nobody is left to tell when standard error is gone.
     let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// Whoever reads standard output from now on shows it on a terminal of so many columns.
+pub(crate) fn reader_is_terminal(columns: usize) {
+    COLUMNS_OF_READER.store(columns, Ordering::Relaxed);
+}
+
+/// The columns of the terminal that shows standard output, by itself or by a pager; `None`:
+/// none does.
+#[must_use]
+pub fn room() -> Option<usize> {
+    match COLUMNS_OF_READER.load(Ordering::Relaxed) {
+        0 => stdout_is_terminal().then(|| size().0),
+        columns => Some(columns),
+    }
 }
 
 /// Whether standard output is a terminal.

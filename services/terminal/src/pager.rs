@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::process::{Child, Command, Stdio};
 
 use crate::output;
-use crate::painted;
+use crate::size::size;
 
 /// What is run where nothing else is chosen.
 const USUAL: &str = "less";
@@ -39,10 +39,11 @@ impl Pager {
         if env::var_os("LESSCHARSET").is_none() {
             command.env("LESSCHARSET", "utf-8");
         }
+        let (columns, _) = size();
         let mut child = command.spawn().ok()?;
         let pipe = child.stdin.take()?;
         nix::unistd::dup2_stdout(&pipe).ok()?;
-        painted::reader_shows_colours();
+        output::reader_is_terminal(columns);
         Some(Self(child))
     }
 }

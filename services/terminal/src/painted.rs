@@ -1,13 +1,14 @@
 //! Text in colours. What is painted is made fit for a terminal first, so that it
 //! has no colour but ours.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use crate::failure::Failure;
 use crate::output;
+use crate::width::{columns, pad, wrap};
 
-/// Whether what reads standard output shows colours, though it is no terminal.
-static READER_SHOWS_COLOURS: AtomicBool = AtomicBool::new(false);
+/// Less than that beside a name is no room for what is said of it.
+const BESIDE: usize = 16;
+/// By how much a line goes in that belongs to the one above it.
+const INDENT: usize = 2;
 
 /// What a piece of text is like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,16 +48,20 @@ impl Style {
 pub struct Painted {
     text: String,
     has_colour: bool,
+    /// Columns of the terminal; `None`: lines are as long as they are.
+    room: Option<usize>,
 }
 
 impl Painted {
     /// In colours where standard output shows them and its user wants them.
     #[must_use]
     pub fn for_stdout() -> Self {
-        let shows = output::stdout_is_terminal() || READER_SHOWS_COLOURS.load(Ordering::Relaxed);
+        let room = output::room();
+        let wants = || output::escapes_are_wanted(|name| std::env::var_os(name));
         Self {
             text: String::new(),
-            has_colour: shows && output::escapes_are_wanted(|name| std::env::var_os(name)),
+            has_colour: room.is_some() && wants(),
+            room,
         }
     }
 
@@ -77,28 +82,84 @@ impl Painted {
         Self {
             text: String::new(),
             has_colour: false,
+            room: None,
+        }
+    }
+
+    /// Without colours, for a terminal of `room` columns.
+    #[must_use]
+    pub fn within(room: usize) -> Self {
+        Self {
+            room: Some(room),
+            ..Self::plain()
         }
     }
 
     /// Adds a part of a line.
     pub fn push(&mut self, style: Style, text: &str) -> &mut Self {
-        let text = output::line(text);
+        self.add(style, &output::line(text))
+    }
+
+    /// The same, of what is fit for a terminal already.
+    fn add(&mut self, style: Style, text: &str) -> &mut Self {
         if self.has_colour && style != Style::Plain && !text.is_empty() {
             self.text.push_str(style.code());
-            self.text.push_str(&text);
+            self.text.push_str(text);
             self.text.push_str("\u{1b}[0m");
         } else {
-            self.text.push_str(&text);
+            self.text.push_str(text);
         }
         self
     }
 
     /// Adds a part of a line with blanks behind it until it is `width` wide.
     pub fn column(&mut self, style: Style, text: &str, width: usize) -> &mut Self {
-        self.push(style, text);
-        let length = output::line(text).chars().count();
-        let blanks = width.saturating_sub(length);
-        self.text.extend(std::iter::repeat_n(' ', blanks));
+        self.add_column(style, &output::line(text), width)
+    }
+
+    fn add_column(&mut self, style: Style, text: &str, width: usize) -> &mut Self {
+        self.add(style, text);
+        self.text.push_str(&pad(text, width)[text.len()..]);
+        self
+    }
+
+    /// Adds a line of a name, which takes `width` columns, and what is said of it. What has
+    /// no room in a line of the terminal goes on in the next, beside the name or, where
+    /// that leaves little room, below it.
+    pub fn entry(
+        &mut self,
+        (name_style, name): (Style, &str),
+        width: usize,
+        (style, text): (Style, &str),
+    ) -> &mut Self {
+        let (name, text) = (output::line(name), output::line(text));
+        let room = match self.room {
+            Some(room) if width.max(columns(&name)) + columns(&text) > room => room,
+            _ => {
+                self.add_column(name_style, &name, width);
+                return self.add(style, &text).end();
+            }
+        };
+        let is_beside = width <= INDENT || room.saturating_sub(width) >= BESIDE;
+        let indent = if is_beside { width } else { INDENT };
+        let mut names = Vec::new();
+        if !name.trim().is_empty() {
+            names = wrap(name.trim_end(), if is_beside { width } else { room });
+        }
+        let mut lines = Vec::new();
+        if !text.is_empty() {
+            lines = wrap(&text, room.saturating_sub(indent).max(1));
+        }
+        if !is_beside {
+            for name in names.drain(..) {
+                self.add(name_style, &name).end();
+            }
+        }
+        for at in 0..lines.len().max(names.len()) {
+            let part = |parts: &[String]| parts.get(at).cloned().unwrap_or_default();
+            self.add_column(name_style, &part(&names), indent);
+            self.add(style, &part(&lines)).end();
+        }
         self
     }
 
@@ -111,7 +172,7 @@ impl Painted {
 
     /// Adds a whole line.
     pub fn line(&mut self, style: Style, text: &str) -> &mut Self {
-        self.push(style, text).end()
+        self.entry((Style::Plain, ""), 0, (style, text))
     }
 
     /// What it is so far.
@@ -129,11 +190,6 @@ impl Painted {
     }
 }
 
-/// Whoever reads standard output from now on shows colours.
-pub(crate) fn reader_shows_colours() {
-    READER_SHOWS_COLOURS.store(true, Ordering::Relaxed);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -141,8 +197,8 @@ mod tests {
     #[test]
     fn nothing_is_painted_but_by_us() {
         let mut painted = Painted {
-            text: String::new(),
             has_colour: true,
+            ..Painted::plain()
         };
         painted
             .push(Style::Bad, "a\u{1b}[32mb")
@@ -153,5 +209,24 @@ mod tests {
         plain.column(Style::Good, "a\nb", 5).push(Style::Good, "c");
         plain.column(Style::Plain, "", 3).end();
         assert_eq!(plain.text(), "a⏎b  c\n");
+    }
+
+    #[test]
+    fn entry_goes_on_beside_its_name_or_below_it() {
+        let shown = |room: usize| {
+            let mut painted = Painted::within(room);
+            let text = "what is said of it is long";
+            painted.entry((Style::Faint, "name"), 6, (Style::Bad, text));
+            painted.text().to_owned()
+        };
+        assert_eq!(shown(80), "name  what is said of it is long\n");
+        assert_eq!(shown(24), "name  what is said of it\n      is long\n");
+        assert_eq!(shown(20), "name\n  what is said of it\n  is long\n");
+        let mut plain = Painted::plain();
+        plain.entry((Style::Plain, "a"), 3, (Style::Plain, ""));
+        assert_eq!(plain.text(), "a\n");
+        let mut painted = Painted::within(40);
+        painted.entry((Style::Plain, "a"), 3, (Style::Plain, ""));
+        assert_eq!(painted.text(), "a\n");
     }
 }

@@ -91,6 +91,21 @@ impl Suite {
         Terminal::start(&format!("openclawctl {}", arguments.join(" ")), command)
     }
 
+    /// The same at a terminal of so many columns, without a pager, with these variables.
+    pub fn at_terminal_within(
+        &self,
+        columns: u16,
+        arguments: &[&str],
+        variables: &[(&str, &str)],
+    ) -> Terminal {
+        let mut command = self.command("openclawctl");
+        command.args(arguments).env("PAGER", "cat");
+        command.env("TERM", "xterm-256color").env_remove("NO_COLOR");
+        command.envs(variables.iter().copied());
+        let what = format!("openclawctl {} at {columns}", arguments.join(" "));
+        Terminal::start_within(&what, command, columns)
+    }
+
     /// Runs `openclawctl` with something on its standard input.
     pub async fn ctl_with_input(&self, arguments: &[&str], input: &str) -> Said {
         let mut command = self.command("openclawctl");

@@ -29,10 +29,15 @@ const SCROLLED: usize = 1000;
 
 impl Terminal {
     /// Starts `command` with standard input, output and error at a terminal.
-    pub fn start(what: &str, mut command: Command) -> Self {
+    pub fn start(what: &str, command: Command) -> Self {
+        Self::start_within(what, command, COLUMNS)
+    }
+
+    /// The same at a terminal of so many columns.
+    pub fn start_within(what: &str, mut command: Command, columns: u16) -> Self {
         let size = Winsize {
             ws_row: ROWS,
-            ws_col: COLUMNS,
+            ws_col: columns,
             ws_xpixel: 0,
             ws_ypixel: 0,
         };
@@ -53,7 +58,7 @@ impl Terminal {
             keyboard: File::from(pair.master),
             pieces: watch(screen),
             seen: String::new(),
-            screen: avt::Terminal::with_scrollback(COLUMNS.into(), ROWS.into(), Some(SCROLLED))
+            screen: avt::Terminal::with_scrollback(columns.into(), ROWS.into(), Some(SCROLLED))
                 .expect("a size"),
         }
     }
@@ -157,15 +162,27 @@ impl Terminal {
         writeln!(self.keyboard, "{line}").expect("type");
     }
 
+    /// Waits for the program's end: its exit code, and everything that it wrote, the
+    /// lines that the terminal broke in one piece.
+    pub async fn lines(mut self) -> (Option<i32>, Vec<String>) {
+        let code = self.ended().await;
+        (code, self.screen.screen().text())
+    }
+
     /// Waits for the program's end: its exit code, and what was to be seen.
     pub async fn end(mut self) -> (Option<i32>, String) {
+        let code = self.ended().await;
+        (code, self.seen)
+    }
+
+    async fn ended(&mut self) -> Option<i32> {
         let what = format!("the end of {}", self.what);
         within(&what, async {
             while let Some(piece) = self.pieces.recv().await {
                 self.show(&piece);
             }
             let status = self.child.wait().await.expect("wait for a program");
-            (status.code(), self.seen)
+            status.code()
         })
         .await
     }

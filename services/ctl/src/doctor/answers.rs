@@ -5,14 +5,20 @@ use openclaw_proto::address::AT_REST;
 
 use crate::connection;
 use crate::status::{
-    AgentModel, Answer, Confinement, JOBS_ARE_OFF, ModelProblem, Runner, Suite, grouped,
+    AgentModel, Answer, Confinement, JOBS_ARE_OFF, ModelProblem, Process, Processes, Runner, Suite,
+    grouped,
 };
 
 /// One check a daemon: does it answer, with this program's version.
-pub(super) fn daemons(suite: &Suite) -> Vec<Check> {
-    let version = |name: &str, found: Result<&str, &str>| match found {
+pub(super) fn daemons(suite: &Suite, before: &Processes) -> Vec<Check> {
+    let version = |name: &str, found: Result<&str, &str>, before: Process| match found {
         Ok(version) if version == env!("CARGO_PKG_VERSION") => {
-            Check::ok(name, format!("answers, version {version}"))
+            let started = if before.at_rest {
+                "; it was at rest, and was started by being asked"
+            } else {
+                ""
+            };
+            Check::ok(name, format!("answers, version {version}{started}"))
         }
         Ok(version) => Check::warn(
             name,
@@ -25,9 +31,21 @@ pub(super) fn daemons(suite: &Suite) -> Vec<Check> {
         Err(problem) => Check::fail(name, problem, connection::START),
     };
     vec![
-        version("gateway", said(&suite.gateway, |it| &it.version)),
-        version("agent-runner", said(&suite.runner, |it| &it.version)),
-        version("memory", said(&suite.memory, |it| &it.version)),
+        version(
+            "gateway",
+            said(&suite.gateway, |it| &it.version),
+            before.gateway,
+        ),
+        version(
+            "agent-runner",
+            said(&suite.runner, |it| &it.version),
+            before.runner,
+        ),
+        version(
+            "memory",
+            said(&suite.memory, |it| &it.version),
+            before.memory,
+        ),
     ]
 }
 

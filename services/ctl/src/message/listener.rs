@@ -17,7 +17,7 @@ use super::configuration;
 use super::conversation;
 use super::interruption::{Stop, Stops};
 use super::question::{self, Questions};
-use super::session;
+use super::session::New;
 use super::sink::Sink;
 use super::summary::{State, Summary};
 use crate::connection::Gateway;
@@ -42,8 +42,8 @@ pub(super) struct Listener {
 
 /// What is known by name, or is to be.
 pub(super) struct Names {
-    /// The name of a session that is still to begin.
-    pub(super) new_session: Option<String>,
+    /// The session, where it is still to begin.
+    pub(super) new_session: Option<New>,
     /// Is told the run's id.
     pub(super) note: Option<Note>,
 }
@@ -129,8 +129,8 @@ impl Listener {
                 if let Some(note) = &self.names.note {
                     note(&accepted.run_id);
                 }
-                if let Some(name) = self.names.new_session.take() {
-                    session::tell_new(&name, &accepted.session_key);
+                if let Some(new) = self.names.new_session.take() {
+                    new.tell_begun(&accepted.session_key);
                 }
                 // Asked for before there was a run to cancel.
                 if let Some((stop, _)) = self.stop {

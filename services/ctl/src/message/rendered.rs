@@ -69,7 +69,7 @@ impl Rendered {
         let seconds = self.begun.elapsed().as_secs();
         let doing = self.activity.as_deref().unwrap_or("working");
         let (columns, _) = live::size();
-        let room = columns.saturating_sub(8).max(16);
+        let room = columns.saturating_sub(4).max(8);
         let text = cut(&output::line(&format!("{seconds} s · {doing}")), room);
         format!("\u{1b}[2m{wheel} {text}\u{1b}[0m")
     }

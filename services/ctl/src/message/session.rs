@@ -11,18 +11,34 @@ use crate::sessions;
 pub(crate) struct Named {
     /// Its key, as far as it is known; empty: the main session.
     pub(crate) key: String,
-    /// The name, when there is no session that it means.
-    pub(crate) new: Option<String>,
-    /// What may have been meant instead of that.
-    pub(crate) near: Option<String>,
+    /// What is known of it, when there is no session that the name means.
+    pub(crate) new: Option<New>,
 }
 
-impl Named {
-    /// Says what may have been meant instead of a session that is still to begin.
+/// A session that is still to begin.
+#[derive(Debug)]
+pub(crate) struct New {
+    pub(crate) name: String,
+    /// What may have been meant instead.
+    near: Option<String>,
+}
+
+impl New {
+    /// Says what may have been meant instead.
     pub(crate) fn tell_near(&self) {
-        if let (Some(_), Some(near)) = (&self.new, &self.near) {
+        if let Some(near) = &self.near {
             output::stderr_line(&format!("hint: {}", output::line(near)));
         }
+    }
+
+    /// Says that the message began it, by its `key`, and what may have been meant instead.
+    pub(super) fn tell_begun(&self, key: &str) {
+        output::stderr_line(&format!(
+            "note: there was no session {:?}; {} begins with this message",
+            output::line(&self.name),
+            output::line(key)
+        ));
+        self.tell_near();
     }
 }
 
@@ -39,18 +55,11 @@ pub(crate) async fn find(gateway: &Gateway, text: &str, agent: &str) -> Result<N
             key: text.to_owned(),
             // The main session is always there, whether or not anything was
             // said in it.
-            new: Some(text.trim().to_owned()).filter(|name| !["", "main"].contains(&name.as_str())),
-            near: sessions::remedy(&error).map(str::to_owned),
+            new: (!["", "main"].contains(&text.trim())).then(|| New {
+                name: text.trim().to_owned(),
+                near: sessions::remedy(&error).map(str::to_owned),
+            }),
         }),
         Err(error) => Err(sessions::failure(gateway, &error)),
     }
-}
-
-/// Says that the message began a session.
-pub(super) fn tell_new(name: &str, key: &str) {
-    output::stderr_line(&format!(
-        "note: there was no session {:?}; {} begins with this message",
-        output::line(name),
-        output::line(key)
-    ));
 }

@@ -1,15 +1,22 @@
 //! What the agent does, as short lines on standard error.
 
 use openclaw_proto::event::{Kind, ToolResult};
-use openclaw_terminal::output;
+use openclaw_terminal::{live, output};
 
-/// The longest line in characters: most terminals show it in one row.
+/// Columns of the longest line, which fewer terminals show in one row.
 const WIDTH: usize = 78;
+/// Less says nothing.
+const LEAST: usize = 16;
 /// The longest note: it is for the user, and says what to do.
 const NOTE_WIDTH: usize = 1000;
 
 /// The line for an event, when it is one the user of a terminal wants to see.
 pub(super) fn line(kind: &Kind) -> Option<String> {
+    let (columns, _) = live::size();
+    within(kind, columns.saturating_sub(1).clamp(LEAST, WIDTH))
+}
+
+fn within(kind: &Kind, width: usize) -> Option<String> {
     let text = match kind {
         Kind::ToolCall {
             name, arguments, ..
@@ -19,7 +26,7 @@ pub(super) fn line(kind: &Kind) -> Option<String> {
         Kind::ToolOutput { text, .. } => format!("│ {}", text.lines().last()?),
         _ => return None,
     };
-    Some(output::one_line(&text, WIDTH))
+    Some(output::one_line(&text, width))
 }
 
 fn outcome(result: &ToolResult) -> String {
@@ -57,6 +64,7 @@ mod tests {
             name: "execute_shell".to_owned(),
             arguments: json!({"command": "x".repeat(200)}),
         };
+        let line = |kind: &Kind| within(kind, WIDTH);
         let text = line(&call).unwrap();
         assert!(text.starts_with("→ execute_shell {\"command\":\"xxx"));
         assert!(

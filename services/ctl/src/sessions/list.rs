@@ -1,7 +1,9 @@
 //! `sessions list`.
 
 use openclaw_proto::sessions::{Archived, Preview, Query, Session, State};
-use openclaw_terminal::{Failure, output, table, words};
+use openclaw_terminal::table::{self, Shape};
+use openclaw_terminal::width::cut;
+use openclaw_terminal::{Failure, output, words};
 
 use super::failure;
 use crate::cli::sessions::List;
@@ -10,8 +12,13 @@ use crate::connection::Gateway;
 /// Characters of the last thing said.
 const PREVIEW_WIDTH: u32 = 100;
 
-/// Characters of a label in the table.
+/// Columns of a label in the table.
 const LABEL_WIDTH: usize = 30;
+/// What a narrow terminal does without.
+const SHAPE: Shape<'_> = Shape {
+    optional: &["ID", "STATE", "MESSAGES"],
+    least: &[("SESSION", 32), ("ID", 9), ("UPDATED", 10)],
+};
 
 pub(super) async fn execute(gateway: &Gateway, arguments: &List) -> Result<(), Failure> {
     let query = Query {
@@ -43,7 +50,7 @@ pub(super) async fn execute(gateway: &Gateway, arguments: &List) -> Result<(), F
         return output::document(&document);
     }
     let now = jiff::Timestamp::now().as_millisecond();
-    output::stdout(&rendered(&page.sessions, page.total, now))?;
+    print(&page.sessions, page.total, now)?;
     output::stdout(&last_words(&previews))
 }
 
@@ -59,19 +66,23 @@ fn last_words(previews: &[Preview]) -> String {
     text
 }
 
-fn rendered(sessions: &[Session], total: u32, now_ms: i64) -> String {
+fn print(sessions: &[Session], total: u32, now_ms: i64) -> Result<(), Failure> {
     if sessions.is_empty() {
-        return "no sessions yet\n".to_owned();
+        return output::stdout_line("no sessions yet");
     }
+    table::print_named(&rows(sessions, now_ms), SHAPE)?;
+    let shown = u32::try_from(sessions.len()).unwrap_or(u32::MAX);
+    if shown < total {
+        output::stdout_line(&format!("{} more", total - shown))?;
+    }
+    Ok(())
+}
+
+fn rows(sessions: &[Session], now_ms: i64) -> Vec<Vec<String>> {
     let heading = ["SESSION", "MESSAGES", "STATE", "UPDATED", "ID", "LABEL"];
     let mut rows = vec![heading.map(str::to_owned).to_vec()];
     rows.extend(sessions.iter().map(|session| row(session, now_ms)));
-    let mut text = table::render(&rows);
-    let shown = u32::try_from(sessions.len()).unwrap_or(u32::MAX);
-    if shown < total {
-        text.push_str(&format!("{} more\n", total - shown));
-    }
-    text
+    rows
 }
 
 fn row(session: &Session, now_ms: i64) -> Vec<String> {
@@ -85,12 +96,9 @@ fn row(session: &Session, now_ms: i64) -> Vec<String> {
     ]
 }
 
-/// The beginning of a label; the table writes out what is not seen of it.
+/// The beginning of a label.
 fn short(label: &str) -> String {
-    match label.char_indices().nth(LABEL_WIDTH) {
-        None => label.to_owned(),
-        Some((end, _)) => format!("{}…", &label[..end]),
-    }
+    cut(&output::line(label), LABEL_WIDTH)
 }
 
 /// The state, with when it was reached where that says more.
@@ -116,12 +124,8 @@ mod tests {
             label: "Trip".to_owned(),
             ..Session::default()
         };
-        let text = rendered(&[session], 3, 185_000);
-        let row = text.lines().nth(1).unwrap();
-        let cells: Vec<&str> = row.split("  ").filter(|cell| !cell.is_empty()).collect();
-        let cells: Vec<&str> = cells.into_iter().map(str::trim).collect();
         assert_eq!(
-            cells,
+            rows(&[session], 185_000)[1],
             [
                 "agent:main:main",
                 "4",
@@ -131,7 +135,5 @@ mod tests {
                 "Trip"
             ]
         );
-        assert_eq!(text.lines().last(), Some("2 more"));
-        assert_eq!(rendered(&[], 0, 0), "no sessions yet\n");
     }
 }

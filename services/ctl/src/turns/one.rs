@@ -24,7 +24,7 @@ pub(super) async fn show(gateway: &Gateway, arguments: &One) -> Result<(), Failu
     if arguments.json {
         return output::document(&turn);
     }
-    output::stdout(&table::render(&rows(&turn)))
+    table::print_pairs(&rows(&turn))
 }
 
 /// The one turn whose id begins with `text`.

@@ -37,11 +37,15 @@ impl events_server::Events for EventsService {
 }
 
 impl EventsService {
-    /// As events name it. What is not there may come.
+    /// As events name it. A session that is not there may come.
     fn canonical(&self, selector: Selector) -> Result<Selector, Refusal> {
         Ok(match selector {
             Selector::Everything => Selector::Everything,
-            Selector::Agent(agent) => Selector::Agent(agent.parse::<AgentId>()?.to_string()),
+            Selector::Agent(agent) => {
+                let agent: AgentId = agent.parse()?;
+                self.0.core.key("main", agent.as_str())?;
+                Selector::Agent(agent.to_string())
+            }
             Selector::Session(key) => Selector::Session(self.0.core.key(&key, "")?.to_string()),
         })
     }

@@ -28,6 +28,14 @@ impl SessionsService {
     async fn key(&self, session: &str, agent_id: &str) -> Result<SessionKey, Refusal> {
         self.0.core.sessions.resolve(session, agent_id).await
     }
+
+    /// Whether an agent of which there is nothing is one at all; empty: of all of them.
+    fn known(&self, agent_id: &str) -> Result<(), Refusal> {
+        match agent_id {
+            "" => Ok(()),
+            agent => self.0.core.key("main", agent).map(drop),
+        }
+    }
 }
 
 #[tonic::async_trait]
@@ -39,14 +47,14 @@ impl sessions_server::Sessions for SessionsService {
         &self,
         request: Request<wire::ListSessionsRequest>,
     ) -> Result<Response<ListSessionsResponse>, Status> {
-        let rows = self
-            .0
-            .core
-            .sessions
-            .rows(request.into_inner().into())
-            .await
-            .map_err(refused)?;
-        Ok(Response::new(rows.into()))
+        let request = request.into_inner();
+        let agent = request.agent_id.clone();
+        let rows = self.0.core.sessions.rows(request.into()).await;
+        let answer: ListSessionsResponse = rows.map_err(refused)?.into();
+        if answer.sessions.is_empty() {
+            self.known(&agent).map_err(refused)?;
+        }
+        Ok(Response::new(answer))
     }
 
     async fn get_session(
@@ -251,6 +259,7 @@ impl sessions_server::Sessions for SessionsService {
     ) -> Result<Response<wire::FindSessionsResponse>, Status> {
         let request = request.into_inner();
         let moment = |at_ms: i64| (at_ms != 0).then_some(at_ms);
+        let agent = request.agent_id.clone();
         let search = Search {
             since_ms: moment(request.since_ms),
             until_ms: moment(request.until_ms),
@@ -259,6 +268,9 @@ impl sessions_server::Sessions for SessionsService {
             limit: request.limit,
         };
         let findings = self.0.core.sessions.search(search).await.map_err(refused)?;
+        if findings.sessions.is_empty() {
+            self.known(&agent).map_err(refused)?;
+        }
         Ok(Response::new(findings.into()))
     }
 

@@ -123,7 +123,7 @@ impl Settings {
         base.warnings.extend(passed.warnings);
         let mut profiles = BTreeMap::new();
         for agent in base.agents.keys() {
-            let own = auth::read(&base.paths, agent, &environment);
+            let own = auth::read_with(&base.paths, agent, &environment, credentials);
             base.warnings.extend(own.warnings);
             let all = passed.list.iter().cloned().chain(own.list);
             profiles.insert(agent.clone(), all.collect());

@@ -68,6 +68,7 @@ mod renewal_failures;
 mod retry;
 mod rounds;
 mod said;
+mod screens;
 mod server_results;
 mod server_starts;
 mod servers;

@@ -18,6 +18,7 @@ mod jobs;
 mod jobs_month;
 mod journal;
 mod kernels;
+mod keys;
 mod kills;
 mod levels;
 mod lifecycle;

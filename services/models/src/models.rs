@@ -9,26 +9,38 @@ use openclaw_proto::event::Kind;
 use openclaw_proto::gateway::{Message, Reply};
 use openclaw_proto::sessions::{Change, Named};
 use openclaw_settings::{Settings, UnknownModel};
-use openclaw_terminal::{Failure, output, table, words};
+use openclaw_terminal::table::{self, Shape};
+use openclaw_terminal::{Failure, output, words};
 use serde_json::json;
 use tokio_stream::StreamExt as _;
 
+use openclaw_connection::{self as connection, Gateway};
+use openclaw_status as status;
+
 use crate::agents;
-use crate::cli::Models;
-use crate::cli::models::{Action, List, Test};
-use crate::connection::{self, Gateway};
-use crate::status;
+use crate::arguments::{Action, List, Models, Test};
 
 /// What is asked.
 const QUESTION: &str = "Answer with the one word ready, and do nothing else.";
 /// Characters of the answer that are shown.
 const SHOWN: usize = 60;
 
-/// Carries `models` out.
-pub(crate) fn execute(arguments: &Models, environment: &Environment) -> Result<ExitCode, Failure> {
-    match &arguments.action {
-        Action::List(list) => self::list(list, environment),
-        Action::Test(test) => self::test(test, environment),
+/// What a narrow terminal does without.
+const SHAPE: Shape<'_> = Shape {
+    optional: &["CONTEXT"],
+    least: &[("MODEL", 20)],
+};
+
+impl Models {
+    /// Lists them, or asks one.
+    ///
+    /// # Errors
+    /// When the configuration cannot be used, nobody can be asked, or none answers.
+    pub fn execute(&self, environment: &Environment) -> Result<ExitCode, Failure> {
+        match &self.action {
+            Action::List(arguments) => list(arguments, environment),
+            Action::Test(arguments) => test(arguments, environment),
+        }
     }
 }
 
@@ -72,7 +84,7 @@ fn list(arguments: &List, environment: &Environment) -> Result<ExitCode, Failure
         let problem = fault(model).unwrap_or_default();
         vec![model.clone(), window, agents.join(", "), problem]
     }));
-    output::stdout(&table::render(&rows))?;
+    table::print_named(&rows, SHAPE)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -154,7 +166,7 @@ async fn session(gateway: &Gateway, arguments: &Test) -> Result<String, Failure>
     };
     let changes = arguments.model.iter().map(change).collect();
     let made = gateway.sessions.create(named, changes, "").await;
-    let made = made.map_err(|error| crate::sessions::failure(gateway, &error))?;
+    let made = made.map_err(|error| gateway.refused(&error))?;
     Ok(made.key)
 }
 

@@ -4,25 +4,33 @@ use std::process::ExitCode;
 
 use openclaw_config::Environment;
 use openclaw_settings::Settings;
-use openclaw_terminal::{Failure, output, table};
+use openclaw_terminal::table::{self, Shape};
+use openclaw_terminal::{Failure, output};
 use serde_json::{Value, json};
 
-use crate::cli;
-use crate::connection;
-use crate::status::{self, AgentModel};
+use openclaw_connection as connection;
+use openclaw_status::{self as status, AgentModel};
 
-/// Prints the configured agents, with what answers each where that is known.
-pub(crate) fn execute(
-    arguments: &cli::Agents,
-    environment: &Environment,
-) -> Result<ExitCode, Failure> {
+use crate::arguments::Agents;
+
+impl Agents {
+    /// Prints the configured agents, with what answers each where that is known.
+    ///
+    /// # Errors
+    /// When the configuration cannot be used, or nothing can be printed.
+    pub fn execute(&self, environment: &Environment) -> Result<ExitCode, Failure> {
+        list(self.json, environment)
+    }
+}
+
+fn list(is_json: bool, environment: &Environment) -> Result<ExitCode, Failure> {
     let settings = openclaw_settings::load_usable(environment)?;
     let suite = connection::runtime()?.block_on(status::ask(&settings.paths));
     let known = suite.runner.given().map(|it| it.agents.as_slice());
     let known = known.unwrap_or_default();
     let agents = settings.agents.keys();
     let agents = agents.map(|id| (id.as_str(), known.iter().find(|it| it.agent_id == *id)));
-    if arguments.json {
+    if is_json {
         let documents = agents.map(|(id, answering)| document(id, answering, &settings));
         output::document(&documents.collect::<Vec<_>>())?;
         return Ok(ExitCode::SUCCESS);
@@ -30,7 +38,7 @@ pub(crate) fn execute(
     let head = ["AGENT", "BACKEND", "MODEL", "WORKSPACE", "PROBLEM"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     rows.extend(agents.map(|(id, answering)| row(id, answering, &settings)));
-    output::stdout(&table::render(&rows))?;
+    table::print_named(&rows, Shape::default())?;
     Ok(ExitCode::SUCCESS)
 }
 

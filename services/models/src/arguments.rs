@@ -7,22 +7,23 @@ use openclaw_status::seconds;
 
 /// Arguments of `agents`.
 #[derive(Debug, Args)]
-pub(crate) struct Agents {
+pub struct Agents {
     /// Print one JSON document
     #[arg(long)]
-    pub(crate) json: bool,
+    pub json: bool,
 }
 
 /// Arguments of `models`.
 #[derive(Debug, Args)]
-pub(crate) struct Models {
+pub struct Models {
+    /// What to do.
     #[command(subcommand)]
-    pub(crate) action: Action,
+    pub action: Action,
 }
 
 /// What to do with models.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Action {
+pub enum Action {
     /// List the models that answer, and those that the configuration describes
     #[command(visible_alias = "ls")]
     List(List),
@@ -32,25 +33,25 @@ pub(crate) enum Action {
 
 /// Arguments of `models list`.
 #[derive(Debug, Args)]
-pub(crate) struct List {
+pub struct List {
     /// Print one JSON document
     #[arg(long)]
-    pub(crate) json: bool,
+    pub json: bool,
 }
 
 /// Arguments of `models test`.
 #[derive(Debug, Args)]
-pub(crate) struct Test {
+pub struct Test {
     /// The model [default: the one that answers the agent]
     #[arg(value_name = "PROVIDER/MODEL")]
-    pub(crate) model: Option<String>,
+    pub model: Option<String>,
     /// The agent whose keys and limits are used [default: the default agent]
     #[arg(long, value_name = "ID")]
-    pub(crate) agent: Option<String>,
+    pub agent: Option<String>,
     /// How long it may take
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
-    pub(crate) timeout: Duration,
+    pub timeout: Duration,
     /// Print one JSON document
     #[arg(long)]
-    pub(crate) json: bool,
+    pub json: bool,
 }

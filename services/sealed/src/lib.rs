@@ -1,0 +1,179 @@
+//! Keys that lie encrypted on the disk (systemd-creds(1)) and that the user's service
+//! manager decrypts for the agent-runner alone, when it starts it. What a manager can
+//! is tried: those of systemd 256 and 257 encrypt for a user, and do not decrypt for a
+//! user's services.
+
+mod drop_in;
+mod manager;
+
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::PathBuf;
+
+use openclaw_config::{Environment, Paths, write};
+use openclaw_credentials::SEALED;
+use openclaw_service_manager as service_manager;
+
+use drop_in::DropIn;
+use manager::Manager;
+
+/// What reads them.
+const UNIT: &str = "openclaw-agent-runner.service";
+/// Where systemd looks for what it decrypts for a user, in the folder of configurations.
+const STORE: &str = "credstore.encrypted";
+/// Only its owner: the store.
+const FOLDER_MODE: u32 = 0o700;
+
+/// Why the service manager keeps no key.
+#[derive(Debug, thiserror::Error)]
+pub enum Unsealed {
+    /// There is none.
+    #[error("there is no systemd user manager here")]
+    NoManager,
+    /// It has nothing to do with this state.
+    #[error("systemd does not run the suite of {0}")]
+    OtherSuite(PathBuf),
+    /// No user's key is encrypted by it.
+    #[error("systemd {0} encrypts nothing for a user; 258 does")]
+    Old(u32),
+    /// It does not encrypt here.
+    #[error("systemd-creds does not encrypt here: {0}")]
+    Refused(String),
+    /// It encrypts what it does not decrypt.
+    #[error("systemd {0} does not decrypt for services of a user; 258 does")]
+    Undecrypted(u32),
+    /// There is no place for it.
+    #[error("cannot write {path}")]
+    Write {
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The manager was not told of it.
+    #[error(transparent)]
+    Manager(#[from] service_manager::Error),
+}
+
+/// A key that lies encrypted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sealed {
+    /// Whose it is.
+    pub agent: String,
+    /// Of whom.
+    pub provider: String,
+    /// Where it lies.
+    pub file: PathBuf,
+}
+
+/// The place of keys that lie encrypted, of one user.
+#[derive(Debug)]
+pub struct Store<'a> {
+    environment: &'a Environment,
+    folder: PathBuf,
+    drop_in: DropIn,
+}
+
+impl<'a> Store<'a> {
+    /// That of the user; `None`: nobody knows where that would be.
+    #[must_use]
+    pub fn of(paths: &Paths, environment: &'a Environment) -> Option<Self> {
+        let configuration = match environment.get("XDG_CONFIG_HOME") {
+            Some(folder) if folder.starts_with('/') => PathBuf::from(folder),
+            _ => paths.home.as_ref()?.join(".config"),
+        };
+        Some(Self {
+            environment,
+            folder: configuration.join(STORE),
+            drop_in: DropIn::in_folder(&configuration.join("systemd/user"), UNIT),
+        })
+    }
+
+    /// Those that the agent-runner is given.
+    #[must_use]
+    pub fn list(&self) -> Vec<Sealed> {
+        let lines = self.drop_in.lines().into_iter();
+        let sealed = lines.filter_map(|(name, file)| {
+            let (agent, provider) = name.strip_prefix(SEALED)?.rsplit_once('.')?;
+            Some(Sealed {
+                agent: agent.to_owned(),
+                provider: provider.to_owned(),
+                file,
+            })
+        });
+        sealed.collect()
+    }
+
+    /// What is in one, where it can be decrypted.
+    #[must_use]
+    pub fn read(&self, sealed: &Sealed) -> Option<String> {
+        let name = name(&sealed.agent, &sealed.provider);
+        Manager(self.environment).decrypted(&name, &sealed.file)
+    }
+
+    /// Encrypts `document`, a profile of `agent`, and has the agent-runner given it from
+    /// now on.
+    ///
+    /// # Errors
+    /// When this manager cannot. Then nothing is changed.
+    pub fn keep(
+        &self,
+        paths: &Paths,
+        agent: &str,
+        provider: &str,
+        document: &str,
+    ) -> Result<PathBuf, Unsealed> {
+        let manager = Manager(self.environment);
+        let version = manager.of_suite(&paths.state)?;
+        let name = name(agent, provider);
+        let encrypted = manager.encrypted(&name, document)?;
+        let file = self.folder.join(&name);
+        let written = |source| Unsealed::Write {
+            path: file.clone(),
+            source,
+        };
+        let mut folder = DirBuilder::new();
+        folder.recursive(true).mode(FOLDER_MODE);
+        folder.create(&self.folder).map_err(written)?;
+        // Beside the one there may be, until it is known to be decrypted.
+        let aside = self.folder.join(format!("{name}.new"));
+        write::atomic(&aside, encrypted.as_bytes()).map_err(written)?;
+        if !manager.decrypts(&name, &aside) {
+            let _ = fs::remove_file(&aside);
+            return Err(Unsealed::Undecrypted(version));
+        }
+        fs::rename(&aside, &file).map_err(written)?;
+        let mut lines = self.drop_in.lines();
+        lines.insert(name, file.clone());
+        self.drop_in.write(&lines)?;
+        manager.take_up()?;
+        Ok(file)
+    }
+
+    /// Takes one away, the key itself last: without it the agent-runner would not start.
+    ///
+    /// # Errors
+    /// When something of it stays.
+    pub fn remove(&self, sealed: &Sealed) -> Result<(), Unsealed> {
+        let mut lines = self.drop_in.lines();
+        lines.remove(&name(&sealed.agent, &sealed.provider));
+        self.drop_in.write(&lines)?;
+        Manager(self.environment).take_up()?;
+        match fs::remove_file(&sealed.file) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => Err(Unsealed::Write {
+                path: sealed.file.clone(),
+                source,
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The name of the credential.
+fn name(agent: &str, provider: &str) -> String {
+    format!("{SEALED}{agent}.{provider}")
+}
+
+#[cfg(test)]
+mod tests;
