@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use openclaw_config::write;
 use openclaw_service_manager::unquoted;
 
-use crate::Unsealed;
+use crate::unsealed::Unsealed;
 
 /// Its name: after those of the installation and of `openclawctl sockets`.
 const NAME: &str = "60-keys.conf";

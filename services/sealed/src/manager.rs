@@ -5,9 +5,11 @@ use std::path::Path;
 use openclaw_config::Environment;
 use openclaw_service_manager::{ask, ask_with, runtime, tell};
 
-use crate::{UNIT, Unsealed};
+use crate::unsealed::Unsealed;
 
-/// What starts the agent-runner.
+/// What reads the keys.
+pub(crate) const UNIT: &str = "openclaw-agent-runner.service";
+/// What starts it.
 const SOCKET: &str = "openclaw-agent-runner.socket";
 /// The first that encrypts for a user.
 const FIRST: u32 = 256;
