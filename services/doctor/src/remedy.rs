@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use openclaw_folder::ConfiguredFolder;
 use openclaw_sessions::AgentId;
 
+use crate::shadow::Shadow;
+
 /// What is done about something that was found. Doing it twice does no more
 /// than doing it once.
 #[derive(Debug, Clone)]
@@ -39,4 +41,6 @@ pub enum Mend {
     DropIns,
     /// The manager runs without a session.
     Linger,
+    /// An installation in the home gives way to the package.
+    Shadow(Shadow),
 }
