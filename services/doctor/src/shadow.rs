@@ -11,7 +11,7 @@ use openclaw_service_manager::tell;
 
 use crate::check::Check;
 use crate::remedy::Mend;
-use crate::units::{SYSTEM_FOLDERS, UNITS, user_folder};
+use crate::units::{SYSTEM_FOLDERS, user_folder};
 
 /// What a package confines the daemons with by a generator, and `packaging/install`
 /// by files in the home, which name its programs.
@@ -208,6 +208,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     use super::*;
+    use crate::units::UNITS;
 
     #[test]
     fn installation_of_the_home_is_told_from_the_package_and_taken_away() {
