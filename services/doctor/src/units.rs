@@ -8,8 +8,10 @@ use openclaw_config::{Environment, Paths};
 use crate::check::Check;
 
 /// What must be installed for `systemctl --user start openclaw.target`.
-pub(crate) const UNITS: [&str; 11] = [
+pub(crate) const UNITS: [&str; 13] = [
     "openclaw.target",
+    "openclaw-stop.service",
+    "openclaw-stopped.target",
     "openclaw-control.socket",
     "openclaw-cli.socket",
     "openclaw-gateway.socket",

@@ -68,9 +68,7 @@ fn through(stage: &Stage, unit: &str, token: &str) -> Result<Seen> {
         let client = scope.spawn(|| stage.inside(|| hear(unit, token, &under_way)));
         told.recv().context("the answer did not begin")?;
         stage.user(&format!("systemctl --user restart {unit}"))?;
-        client
-            .join()
-            .map_err(|_| anyhow::anyhow!("a connection was refused"))?
+        client.join().map_err(|_| anyhow::anyhow!("a connection was refused"))?
     })?;
     ensure!(stage.user(CONTROL)? == control, "another control socket");
     Ok(seen)
@@ -120,9 +118,6 @@ fn hear(unit: &str, token: &str, under_way: &mpsc::Sender<()>) -> Result<Seen> {
 
 fn said(payload: &Value) -> String {
     let content = payload["message"]["content"].as_array();
-    let texts = content
-        .into_iter()
-        .flatten()
-        .filter_map(|it| it["text"].as_str());
+    let texts = content.into_iter().flatten().filter_map(|it| it["text"].as_str());
     texts.collect()
 }

@@ -98,7 +98,7 @@ fn package_answers_an_ordinary_user_and_leaves_what_is_theirs() -> Result<()> {
         )?;
     }
     let doctor = user(&machine, "openclawctl doctor")?;
-    holds(&doctor, &["all 11 are installed", "all 6 are there"])?;
+    holds(&doctor, &["all 13 are installed", "all 6 are there"])?;
 
     root(&machine, "apt-get remove -y openclaw")?;
     let left =
