@@ -35,7 +35,6 @@ mod turns;
 mod version;
 
 /// The program.
-#[must_use]
 pub fn main() -> ExitCode {
     let environment = Environment::inherit();
     let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());

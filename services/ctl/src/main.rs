@@ -1,7 +1,5 @@
 //! openclawctl(1): see the library.
 
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
+fn main() -> std::process::ExitCode {
     openclawctl::main()
 }
