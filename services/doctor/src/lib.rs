@@ -21,8 +21,7 @@ use openclaw_settings::Settings;
 pub use check::{Check, START, State, render};
 pub use kept::Kept;
 pub use mend::mend;
-pub use remedy::Mend;
-pub use shadow::Shadow;
+pub use remedy::{Mend, Shadow};
 pub use units::{has_drop_in, has_unit, unit_file, user_folder};
 
 /// What can be seen without the settings.

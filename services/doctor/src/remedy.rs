@@ -5,8 +5,6 @@ use std::path::PathBuf;
 use openclaw_folder::ConfiguredFolder;
 use openclaw_sessions::AgentId;
 
-use crate::shadow::Shadow;
-
 /// What is done about something that was found. Doing it twice does no more
 /// than doing it once.
 #[derive(Debug, Clone)]
@@ -43,4 +41,13 @@ pub enum Mend {
     Linger,
     /// An installation in the home gives way to the package.
     Shadow(Shadow),
+}
+
+/// Folders of units that a user's manager has twice: the home's come first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shadow {
+    /// Of the installation in the home.
+    pub(crate) home: PathBuf,
+    /// Of a package.
+    pub(crate) package: PathBuf,
 }

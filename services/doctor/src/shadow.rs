@@ -10,7 +10,7 @@ use openclaw_config::{Environment, Paths};
 use openclaw_service_manager::tell;
 
 use crate::check::Check;
-use crate::remedy::Mend;
+use crate::remedy::{Mend, Shadow};
 use crate::units::{SYSTEM_FOLDERS, user_folder};
 
 /// What a package confines the daemons with by a generator, and `packaging/install`
@@ -49,13 +49,6 @@ const DAEMONS: [&str; 4] = [
     "openclaw-gateway.service",
     "openclaw-telegram*.service",
 ];
-
-/// Units of the home, and the package's folder that has the same ones.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shadow {
-    home: PathBuf,
-    package: PathBuf,
-}
 
 /// Whether an installation in the home comes before a package.
 pub(crate) fn found(paths: &Paths, environment: &Environment) -> Option<Check> {
