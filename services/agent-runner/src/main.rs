@@ -10,7 +10,7 @@ use openclaw_daemon::arguments;
 #[command(name = "openclaw-agent-runner", version)]
 struct Arguments {}
 
-fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     if let Some(process) = process() {
         return process();
     }

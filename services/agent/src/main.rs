@@ -7,7 +7,7 @@ use clap::{Parser, Subcommand};
 
 /// The OpenClaw agent. Started by openclaw-agent-runner inside openclaw-sandbox.
 #[derive(Parser)]
-#[command(version)]
+#[command(name = "openclaw-agent", version)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -28,7 +28,7 @@ enum Command {
     },
 }
 
-fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     // Started for every message: the command line that people write is not built for it.
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next().is_some_and(|name| name == "turn") && arguments.next().is_none() {

@@ -13,6 +13,7 @@ mod manager;
 mod mend;
 mod programs;
 mod remedy;
+mod shadow;
 mod units;
 
 use openclaw_config::{Environment, Paths};
@@ -21,8 +22,8 @@ use openclaw_settings::Settings;
 pub use check::{Check, START, State, paint};
 pub use kept::Kept;
 pub use mend::mend;
-pub use remedy::Mend;
-pub use units::has_unit;
+pub use remedy::{Mend, Shadow};
+pub use units::{has_drop_in, has_unit, unit_file, user_folder};
 
 /// What can be seen without the settings.
 #[must_use]
@@ -36,6 +37,7 @@ pub fn installation(paths: &Paths, environment: &Environment) -> Vec<Check> {
     checks.extend(files::sockets(paths));
     checks.extend(programs::suite(environment));
     checks.push(units::installed(paths, environment));
+    checks.extend(shadow::found(paths, environment));
     checks.extend(manager::units(paths, environment));
     checks.extend(keys::encrypted(paths, environment));
     checks

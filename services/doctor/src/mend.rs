@@ -39,6 +39,7 @@ pub fn mend(mend: &Mend, paths: &Paths, environment: &Environment) -> anyhow::Re
             reload(environment).map(|()| "the manager has read the units again".to_owned())
         }
         Mend::DropIns => drop_ins(environment),
+        Mend::Shadow(shadow) => crate::shadow::remove(shadow, paths, environment),
         Mend::Linger => {
             let user = user().context("this user has no name")?;
             tell("loginctl", &["enable-linger", &user], environment)?;

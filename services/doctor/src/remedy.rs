@@ -39,4 +39,15 @@ pub enum Mend {
     DropIns,
     /// The manager runs without a session.
     Linger,
+    /// An installation in the home gives way to the package.
+    Shadow(Shadow),
+}
+
+/// Folders of units that a user's manager has twice: the home's come first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shadow {
+    /// Of the installation in the home.
+    pub(crate) home: PathBuf,
+    /// Of a package.
+    pub(crate) package: PathBuf,
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use openclaw_config::paths::runtime_of_user;
 use openclaw_config::{Environment, Paths};
 
 use crate::check::Check;
@@ -23,12 +24,16 @@ pub(crate) const UNITS: [&str; 13] = [
     "openclaw-telegram.service",
 ];
 /// Where units of all users' managers are (systemd.unit(5)).
-const SYSTEM_FOLDERS: [&str; 4] = [
+pub(crate) const SYSTEM_FOLDERS: [&str; 4] = [
     "/etc/systemd/user",
     "/usr/local/lib/systemd/user",
     "/usr/lib/systemd/user",
     "/lib/systemd/user",
 ];
+
+/// Where generators put drop-ins, in the user's runtime directory
+/// (systemd.generator(7)).
+const GENERATED: &str = "systemd/generator";
 
 /// Whether the units are there, where there is a manager for them.
 pub(crate) fn installed(paths: &Paths, environment: &Environment) -> Check {
@@ -52,23 +57,45 @@ pub(crate) fn installed(paths: &Paths, environment: &Environment) -> Check {
 
 /// Whether the unit is in any folder of units.
 pub fn has_unit(unit: &str, paths: &Paths, environment: &Environment) -> bool {
-    let mut folders = folders(paths, environment).into_iter();
-    folders.any(|folder| folder.join(unit).exists())
+    unit_file(unit, paths, environment).is_some()
+}
+
+/// The file of the unit that the user's manager takes: of several the first.
+#[must_use]
+pub fn unit_file(unit: &str, paths: &Paths, environment: &Environment) -> Option<PathBuf> {
+    let files = folders(paths, environment).into_iter();
+    files.map(|folder| folder.join(unit)).find(|it| it.exists())
+}
+
+/// Whether the unit has the drop-in, in a folder of units or made by a generator.
+#[must_use]
+pub fn has_drop_in(unit: &str, name: &str, paths: &Paths, environment: &Environment) -> bool {
+    let runtime = runtime_of_user(environment).ok().flatten();
+    let generated = runtime.map(|folder| folder.join(GENERATED));
+    let folders = folders(paths, environment).into_iter().chain(generated);
+    let drop_in = PathBuf::from(format!("{unit}.d")).join(name);
+    folders.into_iter().any(|it| it.join(&drop_in).exists())
+}
+
+/// The user's own folder of units, which comes before all others.
+#[must_use]
+pub fn user_folder(paths: &Paths, environment: &Environment) -> Option<PathBuf> {
+    let configuration = match environment.get("XDG_CONFIG_HOME") {
+        Some(folder) => PathBuf::from(folder),
+        None => paths.home.as_ref()?.join(".config"),
+    };
+    Some(configuration.join("systemd/user"))
 }
 
 pub(crate) fn folders(paths: &Paths, environment: &Environment) -> Vec<PathBuf> {
-    let configuration = match environment.get("XDG_CONFIG_HOME") {
-        Some(folder) => Some(PathBuf::from(folder)),
-        None => paths.home.as_ref().map(|home| home.join(".config")),
-    };
     let data = match environment.get("XDG_DATA_HOME") {
         Some(folder) => Some(PathBuf::from(folder)),
         None => paths.home.as_ref().map(|home| home.join(".local/share")),
     };
-    [configuration, data]
+    let data = data.map(|folder| folder.join("systemd/user"));
+    [user_folder(paths, environment), data]
         .into_iter()
         .flatten()
-        .map(|folder| folder.join("systemd/user"))
         .chain(SYSTEM_FOLDERS.map(PathBuf::from))
         .collect()
 }

@@ -12,7 +12,7 @@ use openclaw_daemon::arguments;
 #[command(name = "openclaw-gateway", version)]
 struct Arguments {}
 
-fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     if let Err(code) = arguments::parse::<Arguments>() {
         return code;
     }

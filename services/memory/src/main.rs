@@ -10,7 +10,7 @@ use openclaw_daemon::arguments;
 #[command(name = "openclaw-memory", version)]
 struct Arguments {}
 
-fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     if let Err(code) = arguments::parse::<Arguments>() {
         return code;
     }

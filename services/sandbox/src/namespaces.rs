@@ -98,7 +98,10 @@ fn apparmor() -> Remedy {
     const PROFILE: &str = "share/openclaw/apparmor/openclaw-sandbox";
     const PLACE: &str = "/etc/apparmor.d/openclaw-sandbox";
     let program = std::env::current_exe().unwrap_or_default();
-    let prefix = program.ancestors().nth(2).unwrap_or(Path::new("/usr"));
+    // Of the programs in `bin`, and in a package's `lib/openclaw`.
+    let mut prefixes = program.ancestors().skip(2).take(2);
+    let prefix = prefixes.find(|prefix| prefix.join(PROFILE).exists());
+    let prefix = prefix.unwrap_or(Path::new("/usr"));
     let profile = prefix.join(PROFILE).display().to_string();
     let profile = profile.replace('\'', r"'\''");
     Remedy::Command(format!(

@@ -15,7 +15,8 @@ use openclaw_settings::channels::{CHANNELS, DEFAULT_ACCOUNT, state_folder, token
 use openclaw_terminal::Failure;
 
 use super::state;
-use super::unit_text::{CONFINING, DROP_IN, HEADER, escaped, unnameable, unquoted};
+use super::unit_text::{DROP_IN, HEADER, escaped, unnameable, unquoted};
+use super::units::Units;
 
 /// What starts the units that are linked there.
 const WANTS: &str = "openclaw.target.wants";
@@ -25,8 +26,10 @@ const WANTS: &str = "openclaw.target.wants";
 pub(super) struct Account {
     /// Its unit.
     pub(super) unit: String,
-    /// The file that the unit is of: an instance's is its template.
+    /// The unit that has the file: an instance's is its template.
     template: String,
+    /// That file.
+    file: PathBuf,
     /// What its daemon must not forget.
     pub(super) folder: PathBuf,
     /// Its token, where that is not where openclawctl keeps it.
@@ -37,8 +40,8 @@ pub(super) struct Account {
     pub(super) is_on: bool,
 }
 
-/// The accounts whose units are installed in `units`.
-pub(super) fn accounts(settings: &Settings, units: &Path) -> Vec<Account> {
+/// The accounts whose units are installed.
+pub(super) fn accounts(settings: &Settings, units: &Units<'_>) -> Vec<Account> {
     let (paths, channels) = (&settings.paths, &settings.channels);
     let mut found = Vec::new();
     for (channel, accounts) in &channels.accounts {
@@ -50,14 +53,16 @@ pub(super) fn accounts(settings: &Settings, units: &Path) -> Vec<Account> {
                 Some((kind, _)) => format!("{kind}@.service"),
                 None => unit.clone(),
             };
-            if !channels.has_token(channel, name) || !units.join(&template).exists() {
+            let file = units.file(&template);
+            let Some(file) = file.filter(|_| channels.has_token(channel, name)) else {
                 continue;
-            }
+            };
             let usual_token = token_file(paths, channel, own);
             let token = account.token_file.as_ref().map(PathBuf::from);
             found.push(Account {
                 unit,
                 template,
+                file,
                 folder: state_folder(paths, channel, own),
                 token: token.filter(|it| *it != usual_token),
                 usual_token,
@@ -72,11 +77,10 @@ pub(super) fn accounts(settings: &Settings, units: &Path) -> Vec<Account> {
 pub(super) fn wanted(
     paths: &Paths,
     account: &Account,
-    units: &Path,
+    units: &Units<'_>,
 ) -> Result<Option<String>, Failure> {
     let variable = state::variable(paths)?;
-    let dropins = units.join(format!("{}.d", account.template));
-    let is_confined = dropins.join(CONFINING).exists();
+    let is_confined = units.is_confined(&account.template);
     let mut head = String::new();
     let mut lines = variable.clone().unwrap_or_default();
     if variable.is_some() {
@@ -97,11 +101,11 @@ pub(super) fn wanted(
 }
 
 /// Units that have a drop-in of ours, and no account any more.
-pub(super) fn gone(accounts: &[Account], units: &Path) -> Result<Vec<String>, Failure> {
+pub(super) fn gone(accounts: &[Account], units: &Units<'_>) -> Result<Vec<String>, Failure> {
     let mut gone = Vec::new();
-    let entries = match fs::read_dir(units) {
+    let entries = match fs::read_dir(&units.folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(gone),
-        entries => entries.with_context(|| format!("cannot read {}", units.display()))?,
+        entries => entries.with_context(|| format!("cannot read {}", units.folder.display()))?,
     };
     for entry in entries.flatten() {
         let name = entry.file_name();
@@ -123,20 +127,20 @@ pub(super) fn gone(accounts: &[Account], units: &Path) -> Result<Vec<String>, Fa
 }
 
 /// Whether the target starts the account's unit as it is to.
-pub(super) fn is_linked_right(account: &Account, units: &Path) -> bool {
-    let link = units.join(WANTS).join(&account.unit);
+pub(super) fn is_linked_right(account: &Account, units: &Units<'_>) -> bool {
+    let link = units.path(WANTS).join(&account.unit);
     link.symlink_metadata().is_ok() == account.is_on
 }
 
 /// Has the target start the account's unit, if it is on, and not otherwise.
-pub(super) fn link(account: &Account, units: &Path) -> Result<(), Failure> {
-    let link = units.join(WANTS).join(&account.unit);
+pub(super) fn link(account: &Account, units: &Units<'_>) -> Result<(), Failure> {
+    let link = units.path(WANTS).join(&account.unit);
     let linked = || {
         if !account.is_on {
             return fs::remove_file(&link);
         }
-        fs::create_dir_all(units.join(WANTS))?;
-        symlink(units.join(&account.template), &link)
+        fs::create_dir_all(units.path(WANTS))?;
+        symlink(&account.file, &link)
     };
     linked()
         .with_context(|| format!("cannot change {}", link.display()))

@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{ErrorKind, Write as _};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use openclaw_config::{Environment, Paths};
+use openclaw_config::Environment;
 use openclaw_settings::{Gateway, Settings};
 use openclaw_terminal::{Failure, output};
 
@@ -20,9 +20,11 @@ mod memory;
 mod port;
 mod state;
 mod unit_text;
+mod units;
 
 pub use arguments::{Port, Sockets};
 use unit_text::{DROP_IN, socket};
+use units::Units;
 
 /// What the units as shipped listen at.
 const MAIN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 18789);
@@ -56,11 +58,12 @@ pub fn bring_in_line(
     told: impl Fn(&str) -> Result<(), Failure>,
 ) -> Result<bool, Failure> {
     let settings = openclaw_settings::load(environment)?;
-    let folder = folder(&settings.paths, environment)
+    let paths = settings.paths.clone();
+    let units = Units::of(&paths, environment)
         .ok_or_else(|| Failure::new("no folder for units: set HOME or XDG_CONFIG_HOME"))?;
-    let mut drop_ins = of_services(&settings, &folder)?;
-    let accounts = channels::accounts(&settings, &folder);
-    for unit in channels::gone(&accounts, &folder)? {
+    let mut drop_ins = of_services(&settings, &units)?;
+    let accounts = channels::accounts(&settings, &units);
+    for unit in channels::gone(&accounts, &units)? {
         drop_ins.push((unit, None));
     }
     let making = state::making(&settings.paths)?;
@@ -71,7 +74,7 @@ pub fn bring_in_line(
     drop_ins.extend(wanted(&gateway, making.as_deref())?);
     let mut changed = false;
     for (unit, wanted) in drop_ins {
-        let path = folder.join(format!("{unit}.d")).join(DROP_IN);
+        let path = units.drop_in(&unit, DROP_IN);
         if found(&path)? == wanted {
             continue;
         }
@@ -90,7 +93,7 @@ pub fn bring_in_line(
         })?;
     }
     for account in &accounts {
-        changed |= bring_account(account, &folder, check, &told)?;
+        changed |= bring_account(account, &units, check, &told)?;
     }
     Ok(changed)
 }
@@ -99,7 +102,7 @@ pub fn bring_in_line(
 /// changed.
 fn bring_account(
     account: &channels::Account,
-    folder: &Path,
+    units: &Units<'_>,
     check: bool,
     told: &impl Fn(&str) -> Result<(), Failure>,
 ) -> Result<bool, Failure> {
@@ -107,11 +110,11 @@ fn bring_account(
         // The unit is not started without it.
         memory::make(std::slice::from_ref(&account.folder))?;
     }
-    if channels::is_linked_right(account, folder) {
+    if channels::is_linked_right(account, units) {
         return Ok(false);
     }
     if !check {
-        channels::link(account, folder)?;
+        channels::link(account, units)?;
     }
     let (unit, is_on) = (&account.unit, account.is_on);
     told(&match (is_on, check) {
@@ -127,18 +130,18 @@ fn bring_account(
 /// else it may see.
 fn of_services(
     settings: &Settings,
-    folder: &Path,
+    units: &Units<'_>,
 ) -> Result<Vec<(String, Option<String>)>, Failure> {
-    let mut drop_ins = vec![(memory::UNIT.to_owned(), memory::wanted(settings, folder)?)];
+    let mut drop_ins = vec![(memory::UNIT.to_owned(), memory::wanted(settings, units)?)];
     for unit in state::UNITS {
-        let wanted = state::wanted(&settings.paths, unit, folder)?;
+        let wanted = state::wanted(&settings.paths, unit, units)?;
         drop_ins.push((unit.to_owned(), wanted));
     }
     for unit in state::SOCKETS {
         drop_ins.push((unit.to_owned(), state::socket(&settings.paths)?));
     }
-    for account in channels::accounts(settings, folder) {
-        let wanted = channels::wanted(&settings.paths, &account, folder)?;
+    for account in channels::accounts(settings, units) {
+        let wanted = channels::wanted(&settings.paths, &account, units)?;
         drop_ins.push((account.unit, wanted));
     }
     Ok(drop_ins)
@@ -150,7 +153,7 @@ pub fn are_in_line(environment: &Environment) -> bool {
     let Ok(settings) = openclaw_settings::load(environment) else {
         return true;
     };
-    let Some(folder) = folder(&settings.paths, environment) else {
+    let Some(units) = Units::of(&settings.paths, environment) else {
         return true;
     };
     // Where no unit is installed, `openclawctl run` takes their place.
@@ -158,14 +161,14 @@ pub fn are_in_line(environment: &Environment) -> bool {
         return true;
     }
     let is_in_line = |(unit, wanted): &(String, Option<String>)| {
-        let path = folder.join(format!("{unit}.d")).join(DROP_IN);
+        let path = units.drop_in(unit, DROP_IN);
         found(&path).map_or(true, |found| found == *wanted)
     };
-    let accounts = channels::accounts(&settings, &folder);
+    let accounts = channels::accounts(&settings, &units);
     let are_linked = accounts
         .iter()
-        .all(|it| channels::is_linked_right(it, &folder));
-    let wanted = of_services(&settings, &folder);
+        .all(|it| channels::is_linked_right(it, &units));
+    let wanted = of_services(&settings, &units);
     are_linked && wanted.map_or(true, |all| all.iter().all(is_in_line))
 }
 
@@ -240,14 +243,6 @@ fn bring(path: &Path, wanted: Option<&str>) -> Result<(), Failure> {
         .map_err(Failure::from)
 }
 
-fn folder(paths: &Paths, environment: &Environment) -> Option<PathBuf> {
-    let configuration = match environment.get("XDG_CONFIG_HOME") {
-        Some(folder) => PathBuf::from(folder),
-        None => paths.home.as_ref()?.join(".config"),
-    };
-    Some(configuration.join("systemd/user"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -304,7 +299,7 @@ mod tests {
         for unit in ["openclaw-gateway.service", "openclaw-memory.service"] {
             let folder = units.join(format!("{unit}.d"));
             fs::create_dir_all(&folder).unwrap();
-            fs::write(folder.join(unit_text::CONFINING), "").unwrap();
+            fs::write(folder.join(units::CONFINING), "").unwrap();
         }
         let all = [
             "openclaw-gateway.service",
@@ -421,7 +416,7 @@ mod tests {
             let dropins = units.join(format!("{unit}.d"));
             fs::create_dir_all(&dropins).unwrap();
             fs::write(units.join(unit), "").unwrap();
-            fs::write(dropins.join(unit_text::CONFINING), "").unwrap();
+            fs::write(dropins.join(units::CONFINING), "").unwrap();
         }
         scene.run(true, &[]).unwrap_err();
         scene.run(false, &[]).unwrap();
@@ -482,7 +477,7 @@ mod tests {
         assert_eq!(scene.drop_in(memory::UNIT), None, "nothing confines it");
         let shipped = home.join(".config/systemd/user/openclaw-memory.service.d");
         fs::create_dir_all(&shipped).unwrap();
-        fs::write(shipped.join(unit_text::CONFINING), "").unwrap();
+        fs::write(shipped.join(units::CONFINING), "").unwrap();
         scene.run(true, &[]).unwrap_err();
         scene.run(false, &[]).unwrap();
         scene.run(true, &[]).unwrap();

@@ -10,7 +10,8 @@ use openclaw_settings::Settings;
 use openclaw_terminal::Failure;
 
 use super::state;
-use super::unit_text::{CONFINING, HEADER, escaped, unnameable};
+use super::unit_text::{HEADER, escaped, unnameable};
+use super::units::Units;
 
 /// The service.
 pub(super) const UNIT: &str = "openclaw-memory.service";
@@ -21,11 +22,10 @@ const READ_ONLY: [&str; 1] = ["agents"];
 /// Folders of which the unit has its own, empty at each start.
 const ITS_OWN: [&str; 3] = ["/tmp", "/var/tmp", "/run/user"];
 
-/// The drop-in, given the folder of the units; none where the unit as shipped
-/// will do.
-pub(super) fn wanted(settings: &Settings, units: &Path) -> Result<Option<String>, Failure> {
+/// The drop-in; none where the unit as shipped will do.
+pub(super) fn wanted(settings: &Settings, units: &Units<'_>) -> Result<Option<String>, Failure> {
     let granted = granted(settings);
-    let is_confined = units.join(format!("{UNIT}.d")).join(CONFINING).exists();
+    let is_confined = units.is_confined(UNIT);
     let variable = state::variable(&settings.paths)?;
     let mut lines = variable.clone().unwrap_or_default();
     if is_confined {

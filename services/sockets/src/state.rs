@@ -2,12 +2,11 @@
 //! of OPENCLAW_STATE_DIR or of OpenClaw's earlier names, they are told by a
 //! drop-in.
 
-use std::path::Path;
-
 use openclaw_config::Paths;
 use openclaw_terminal::Failure;
 
-use super::unit_text::{CONFINING, HEADER, escaped, socket as socket_text, unnameable, unquoted};
+use super::unit_text::{HEADER, escaped, socket as socket_text, unnameable, unquoted};
+use super::units::Units;
 
 /// Services whose drop-in says nothing else; memory's has workspaces, too.
 pub(super) const UNITS: [&str; 3] = [
@@ -29,14 +28,16 @@ const USUAL: &str = ".openclaw";
 /// The service whose confinement hides the home.
 const HIDDEN_FROM: &str = "openclaw-gateway.service";
 
-/// The drop-in of `unit`, given the folder of the units; none where the unit as
-/// shipped will do.
-pub(super) fn wanted(paths: &Paths, unit: &str, units: &Path) -> Result<Option<String>, Failure> {
+/// The drop-in of `unit`; none where the unit as shipped will do.
+pub(super) fn wanted(
+    paths: &Paths,
+    unit: &str,
+    units: &Units<'_>,
+) -> Result<Option<String>, Failure> {
     let Some(mut lines) = variable(paths)? else {
         return Ok(None);
     };
-    let confining = units.join(format!("{unit}.d")).join(CONFINING);
-    if unit == HIDDEN_FROM && confining.exists() {
+    if unit == HIDDEN_FROM && units.is_confined(unit) {
         let state = escaped(&paths.state)?;
         // It would be the first of two paths.
         if state.contains(':') {

@@ -10,11 +10,6 @@ pub(super) const DROP_IN: &str = "50-openclaw.conf";
 pub(super) const HEADER: &str =
     "# Written by `openclawctl sockets` from the configuration; it replaces this file.\n";
 
-/// The drop-in that confines it to files. Where the installer could not add it,
-/// memory may write wherever its user may; a mount option would then need what
-/// this system refuses, and the service would not start.
-pub(super) const CONFINING: &str = "50-namespaces.conf";
-
 /// No unit can name `path`.
 pub(super) fn unnameable(path: &Path) -> Failure {
     let name = path.display();

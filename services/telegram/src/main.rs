@@ -25,7 +25,7 @@ enum Command {
     Check(Check),
 }
 
-fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     let arguments: Arguments = match arguments::parse() {
         Ok(arguments) => arguments,
         Err(code) => return code,

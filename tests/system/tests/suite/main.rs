@@ -23,6 +23,7 @@ mod kills;
 mod levels;
 mod lifecycle;
 mod matrix;
+mod packages;
 mod rest;
 mod round_trip;
 mod setup;
