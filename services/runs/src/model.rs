@@ -23,8 +23,9 @@ pub fn configured(settings: &Settings, agent: &str) -> (String, String) {
 /// The models that the configuration names and describes, the default first.
 pub fn names(settings: &Settings) -> Vec<String> {
     let agents = settings.agents.values().filter_map(|it| it.model.clone());
-    let mut names: Vec<String> = settings.default_model.clone().into_iter().collect();
-    for name in agents {
+    let default = settings.model_of(&settings.default_agent);
+    let mut names: Vec<String> = default.map(str::to_owned).into_iter().collect();
+    for name in agents.chain(settings.default_model.clone()) {
         if !names.contains(&name) {
             names.push(name);
         }

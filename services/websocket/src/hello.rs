@@ -121,7 +121,7 @@ fn bare_snapshot(context: &Context) -> Value {
         "uptimeMs": context.core.started.elapsed().as_millis() as u64,
         "sessionDefaults": {
             "defaultAgentId": agent,
-            "modelConfigured": settings.default_model.is_some(),
+            "modelConfigured": settings.model_of(&settings.default_agent).is_some(),
             "ownership": if sole { "sole" } else { "explicit" },
             "selectionRequired": false,
             "mainKey": "main",

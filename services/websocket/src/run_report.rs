@@ -152,6 +152,20 @@ impl RunReporter {
             tell_changed(&own.core, &own.hub, &key, &reason).await;
         });
     }
+
+    /// Tells those who follow the session of what was said in it without a run, and
+    /// those who follow the index that it changed.
+    pub(super) fn said(self: &Arc<Self>, key: &SessionKey, message_id: &str) {
+        let messages = Audience::Messages(key.as_str());
+        if !self.hub.has(Audience::Index) && !self.hub.has(messages) {
+            return;
+        }
+        let (own, key, id) = (Arc::clone(self), key.clone(), message_id.to_owned());
+        self.core.spawn(async move {
+            entries::tell_said(&own.core, &own.hub, &key, &id).await;
+            tell_changed(&own.core, &own.hub, &key, "message").await;
+        });
+    }
 }
 
 /// A piece of text together with those that are there already.

@@ -12,7 +12,7 @@ use crate::client::CHANNEL;
 
 /// What somebody set of the session, and how its last run went: fields of its
 /// entry that rows have under the same name.
-pub(crate) const FIELDS: [&str; 25] = [
+pub(crate) const FIELDS: [&str; 26] = [
     "label",
     "displayName",
     "category",
@@ -38,6 +38,7 @@ pub(crate) const FIELDS: [&str; 25] = [
     "abortedLastRun",
     "startedAt",
     "endedAt",
+    "totalTokensFresh",
 ];
 
 /// Makes rows of sessions, all at the same moment.
@@ -184,7 +185,7 @@ fn usage(row: &mut Map<String, Value>, session: &Session, settings: &Settings) {
         ("cacheRead", json!(tokens.cache_read)),
         ("cacheWrite", json!(tokens.cache_write)),
         ("totalTokens", json!(tokens.context)),
-        ("totalTokensFresh", json!(true)),
+        ("totalTokensFresh", json!(false)),
         ("contextTokens", json!(window)),
         ("compactionCount", json!(session.compaction_count)),
         ("estimatedCostUsd", json!(session.cost_usd)),

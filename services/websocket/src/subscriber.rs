@@ -69,6 +69,7 @@ impl Subscriber for Clients {
             } => {
                 let run_id = format!("inject-{message_id}");
                 injected::tell(&hub, key, &run_id, 0, injected::said(text, None));
+                reporter.said(key, message_id);
             }
         }
     }

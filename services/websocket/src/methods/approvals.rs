@@ -56,13 +56,17 @@ struct Resolve {
     decision: Filled,
     #[serde(rename = "reviewer")]
     _reviewer: Option<Value>,
-    #[serde(rename = "grantExpiresInDays")]
-    _grant_expires_in_days: Option<u32>,
+    grant_expires_in_days: Option<u32>,
 }
 
 /// `exec.approval.resolve`
 pub(super) async fn resolve(mut call: Call) -> Result<Answer, Failure> {
     let params: Resolve = call.params()?;
+    if params.grant_expires_in_days.is_some() {
+        let problem = "at /grantExpiresInDays: is not offered: allow-always holds until it is \
+                       taken back; leave it out, or allow once";
+        return Err(Failure::params(call.method, problem));
+    }
     decide(&call, &params.id, &params.decision).await?;
     Ok(json!({ "ok": true }).into())
 }

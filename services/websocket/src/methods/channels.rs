@@ -17,9 +17,21 @@ use serde_json::{Map, Value, json};
 use super::{Answer, Call, config};
 use crate::channels::{account, unsupported};
 
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Status {
+    /// A channel's daemon is in touch with its provider all the time, and says how.
+    #[serde(rename = "probe")]
+    _probe: Option<bool>,
+    #[serde(rename = "timeoutMs")]
+    _timeout_ms: Option<u64>,
+    channel: Option<Filled>,
+}
+
 /// `channels.status`: the channels of the configuration, and how each account
 /// does.
-pub(super) async fn status(call: Call) -> Result<Answer, Failure> {
+pub(super) async fn status(mut call: Call) -> Result<Answer, Failure> {
+    let params: Status = call.params()?;
     let mut accounts: BTreeMap<String, Vec<AccountState>> = BTreeMap::new();
     for state in call.context.channels.states() {
         let of_channel = accounts.entry(state.account.channel.clone());
@@ -31,6 +43,9 @@ pub(super) async fn status(call: Call) -> Result<Answer, Failure> {
     names.extend(accounts.keys().cloned());
     // What all channels share is no channel.
     names.remove("defaults");
+    if let Some(only) = &params.channel {
+        names.retain(|name| *name == **only);
+    }
     let (mut all, mut each, mut defaults) = (Map::new(), Map::new(), Map::new());
     for name in &names {
         let states = accounts.remove(name).unwrap_or_default();

@@ -14,7 +14,7 @@ use openclaw_runs::queue::{Mode, Wish};
 use openclaw_runs::{Extra, Sender};
 
 use super::attachments::{self, Attachment};
-use super::run::{self, Started};
+use super::run::{self, Started, Which};
 use super::{Answer, Call};
 use crate::client::CHANNEL;
 use crate::refused::stored;
@@ -125,7 +125,7 @@ pub(super) async fn abort(mut call: Call) -> Result<Answer, Failure> {
         &call.context.core,
         &call.context.reporter.reported,
         &key,
-        params.run_id.as_deref(),
+        params.run_id.as_deref().map_or(Which::All, Which::One),
     )
     .await?;
     Ok(json!({ "ok": true, "aborted": !ended.is_empty(), "runIds": ended }).into())

@@ -163,6 +163,9 @@ pub(super) async fn lookup(mut call: Call) -> Result<Answer, Failure> {
         Failure::invalid(format!("config schema path not found: {}", params.path.0))
     })?;
     let properties = node.get("properties").and_then(Value::as_object);
+    let required = node.get("required").and_then(Value::as_array);
+    let is_required =
+        |key: &String| required.is_some_and(|all| all.iter().any(|it| it == key.as_str()));
     let children: Vec<Value> = properties
         .into_iter()
         .flatten()
@@ -171,7 +174,7 @@ pub(super) async fn lookup(mut call: Call) -> Result<Answer, Failure> {
                 "key": key,
                 "path": path.child(key).to_string(),
                 "type": node.get("type"),
-                "required": false,
+                "required": is_required(key),
                 "hasChildren": node.get("properties").is_some(),
             })
         })

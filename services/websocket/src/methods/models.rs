@@ -41,14 +41,20 @@ pub(super) async fn list(mut call: Call) -> Result<Answer, Failure> {
         super::agents::known(&settings, agent)?;
     }
     let names = model::names(&settings);
-    let models: Vec<Value> = names.iter().map(|name| choice(name, &settings)).collect();
+    let agent = params.agent_id.as_deref();
+    let default = settings.model_of(agent.unwrap_or(&settings.default_agent));
+    let models = names.iter().map(|name| choice(name, default, &settings));
+    let models: Vec<Value> = models.collect();
     Ok(json!({ "models": models }).into())
 }
 
-fn choice(name: &str, settings: &openclaw_settings::Settings) -> Value {
+fn choice(name: &str, default: Option<&str>, settings: &openclaw_settings::Settings) -> Value {
     let (provider, id) = name.split_once('/').unwrap_or((DEFAULT_PROVIDER, name));
-    let is_default = settings.default_model.as_deref() == Some(name);
-    let tags: &[&str] = if is_default { &["default"] } else { &[] };
+    let tags: &[&str] = if default == Some(name) {
+        &["default"]
+    } else {
+        &[]
+    };
     let facts = settings.models.facts(provider, id);
     let mut choice = json!({
         "id": id,

@@ -168,17 +168,38 @@ pub(super) async fn stored_end(storage: &Storage, run_id: &str) -> Result<Option
 /// answered all the same.
 const ABORT_DEADLINE: Duration = Duration::from_secs(10);
 
-/// Ends the run `id` of the session, or all that are live in it; the ids of
-/// those that were ended.
+/// Which runs of a session are meant.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Which<'a> {
+    /// The one with this id.
+    One(&'a str),
+    /// Those that have begun.
+    Running,
+    /// Those that wait, too.
+    All,
+}
+
+impl Which<'_> {
+    fn is(self, run: &Run, waiting: &[String]) -> bool {
+        match self {
+            Self::One(id) => run.public_id() == id,
+            Self::Running => !waiting.contains(&run.id),
+            Self::All => true,
+        }
+    }
+}
+
+/// Ends runs of the session; the ids of those that were ended.
 pub(super) async fn abort(
     core: &Core,
     reported: &ReportedRuns,
     key: &SessionKey,
-    id: Option<&str>,
+    which: Which<'_>,
 ) -> Result<Vec<String>, Failure> {
     let mut live = core.runs.live();
-    live.retain(|run| run.key == *key && id.is_none_or(|id| run.public_id() == id));
-    if let Some(id) = id
+    let waiting = core.lanes.waiting(key);
+    live.retain(|run| run.key == *key && which.is(run, &waiting));
+    if let Which::One(id) = which
         && let Some(other) = run_elsewhere(core, key, id)
     {
         return Err(Failure::invalid(format!(

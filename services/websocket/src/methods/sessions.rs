@@ -17,7 +17,7 @@ use openclaw_runs::Extra;
 use openclaw_runs::queue::Wish;
 
 use super::attachments::{self, Attachment};
-use super::run::{self, Started};
+use super::run::{self, Started, Which};
 use super::{Answer, Call};
 use crate::client::CHANNEL;
 
@@ -97,11 +97,12 @@ struct Abort {
     key: Option<Filled>,
     run_id: Option<Filled>,
     agent_id: Option<Filled>,
-    #[serde(rename = "clearQueued")]
-    _clear_queued: Option<bool>,
+    #[serde(default)]
+    clear_queued: bool,
 }
 
-/// `sessions.abort`: the runs of a session, or one run.
+/// `sessions.abort`: what runs in a session, with `clearQueued` what waits there too,
+/// or one run.
 pub(super) async fn abort(mut call: Call) -> Result<Answer, Failure> {
     let params: Abort = call.params()?;
     let agent = params.agent_id.as_deref().unwrap_or_default();
@@ -118,7 +119,11 @@ pub(super) async fn abort(mut call: Call) -> Result<Answer, Failure> {
         &call.context.core,
         &call.context.reporter.reported,
         &key,
-        id,
+        match id {
+            Some(id) => Which::One(id),
+            None if params.clear_queued => Which::All,
+            None => Which::Running,
+        },
     )
     .await?;
     let status = if ended.is_empty() {

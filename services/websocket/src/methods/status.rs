@@ -18,7 +18,7 @@ use openclaw_runs::model;
 const RECENT_LIMIT: usize = 10;
 
 /// What is looked up of their entries.
-const FIELDS: [&str; 2] = ["systemSent", "abortedLastRun"];
+const FIELDS: [&str; 3] = ["systemSent", "abortedLastRun", "totalTokensFresh"];
 
 /// `status`
 pub(super) async fn status(call: Call) -> Result<Answer, Failure> {
@@ -54,7 +54,7 @@ pub(super) async fn status(call: Call) -> Result<Answer, Failure> {
         "sessions": {
             "paths": paths,
             "count": page.total,
-            "defaults": { "model": model, "contextTokens": settings.context_window(settings.default_model.as_deref()) },
+            "defaults": { "model": model, "contextTokens": settings.context_window(settings.model_of(&settings.default_agent)) },
             "recent": recent,
             "byAgent": by_agent,
         },
@@ -148,7 +148,7 @@ fn row(settings: &Settings, session: &Session, entry: &Map<String, Value>) -> Va
         "cacheRead": tokens.cache_read,
         "cacheWrite": tokens.cache_write,
         "totalTokens": tokens.context,
-        "totalTokensFresh": true,
+        "totalTokensFresh": flag("totalTokensFresh"),
         "remainingTokens": window.saturating_sub(tokens.context),
         "percentUsed": (tokens.context * 100).checked_div(window).unwrap_or(0),
         "model": session.model,

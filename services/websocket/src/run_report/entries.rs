@@ -1,15 +1,58 @@
 //! What a run changes in the session index and in the transcript, for those who
 //! follow them.
 
-use openclaw_conversations::sessions::Shown;
-use openclaw_sessions::now_ms;
+use openclaw_conversations::sessions::{Shown, Wanted};
+use openclaw_runs::{Core, injected};
 use openclaw_sessions::transcript::{Entry, Message};
+use openclaw_sessions::{SessionKey, now_ms};
 use serde_json::{Value, json};
 
 use super::{RunReport, SENT};
 use crate::audience::Audience;
+use crate::hub::Hub;
 use crate::message;
 use crate::session_row::{Rows, changed};
+
+/// Messages among which one is looked for that was just said.
+const LOOKED_AT: usize = 50;
+
+/// Tells of the message `id`, which was said in a session without a run.
+pub(super) async fn tell_said(core: &Core, hub: &Hub, key: &SessionKey, id: &str) {
+    let audience = Audience::Messages(key.as_str());
+    if !hub.has(audience) {
+        return;
+    }
+    let wanted = Wanted {
+        skip: 0,
+        limit: LOOKED_AT,
+        all: true,
+    };
+    let (Ok(shown), Ok(history)) = (
+        core.sessions.get(key).await,
+        core.sessions.history(key, wanted).await,
+    ) else {
+        return;
+    };
+    let mut newest = history.entries.iter().rev().enumerate();
+    let found = newest.find(|(_, entry)| injected::is(&entry.message, id));
+    let Some((newer, entry)) = found else {
+        return;
+    };
+    let seq = history.total.saturating_sub(newer as u64);
+    let row = Rows::new(core).row(&shown.session, &shown.entry);
+    hub.tell(audience, "session.message", || {
+        json!({
+            "sessionKey": key.as_str(),
+            "agentId": key.agent().as_str(),
+            "sessionId": shown.session.id,
+            "messageId": entry.id,
+            "messageSeq": seq,
+            "message": message::single(entry, seq, ""),
+            "session": row,
+            "ts": now_ms(),
+        })
+    });
+}
 
 impl RunReport<'_> {
     /// Tells what changed with the last event. What cannot be read is told by

@@ -93,6 +93,7 @@ mod thinking;
 mod tools;
 mod warm;
 mod ws_abuse;
+mod ws_audit;
 mod ws_clients;
 mod ws_features;
 mod ws_followers;

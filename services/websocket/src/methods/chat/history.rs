@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use super::super::{Answer, Call};
 use crate::message::{Names, names, shown, waits};
-use openclaw_runs::model;
+use openclaw_runs::{injected, model};
 
 /// Messages when the client does not say how many.
 const DEFAULT_LIMIT: usize = 200;
@@ -121,7 +121,8 @@ enum Place {
     Offset(usize),
     /// Before the message with this number, counted from the oldest.
     Before(usize),
-    /// Around the message with this id.
+    /// Around the message with this id: that of its entry, or the one that whoever had
+    /// it said was told.
     Around(String),
 }
 
@@ -156,7 +157,7 @@ async fn page(
                     .entries
                     .iter()
                     .rev()
-                    .position(|entry| entry.id == id);
+                    .position(|entry| entry.id == id || injected::is(&entry.message, &id));
                 if let Some(newer) = newer {
                     break (skip + newer).saturating_sub(limit / 2);
                 }

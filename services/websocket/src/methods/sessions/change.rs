@@ -183,7 +183,11 @@ const INITIAL: [&str; 5] = ["label", "displayName", "category", "model", "thinki
 
 /// What would make another session than the one there is: one that begins
 /// otherwise than it was asked does not begin.
-const NOT_OFFERED: [&str; 5] = [
+const NOT_OFFERED: [&str; 9] = [
+    "agentRuntime",
+    "contextWindow",
+    "execNode",
+    "worktree",
     "fork",
     "forkFrom",
     "permissionMode",

@@ -1,7 +1,9 @@
 //! `sessions.list`
 
 use crate::refused::refused;
-use openclaw_proto::sessions::{Archived, Query};
+use openclaw_conversations::Refusal;
+use openclaw_conversations::sessions::Sessions;
+use openclaw_proto::sessions::{Archived, Page, Query};
 use openclaw_protocol::Failure;
 use openclaw_protocol::params::Filled;
 use openclaw_runs::Core;
@@ -46,7 +48,7 @@ impl Params {
             agent_id: text(&self.agent_id),
             limit: self.limit.unwrap_or(DEFAULT_LIMIT).max(1),
             offset: self.offset.unwrap_or(0),
-            search: self.search.clone().unwrap_or_else(|| text(&self.label)),
+            search: self.search.clone().unwrap_or_default(),
             archived: match &self.archived {
                 Some(Value::Bool(true)) => Archived::Only,
                 Some(Value::String(all)) if all == "all" => Archived::Also,
@@ -67,13 +69,12 @@ pub(in super::super) async fn list(mut call: Call) -> Result<Answer, Failure> {
     }
     let query = params.query();
     let (limit, offset) = (query.limit, query.offset);
-    let page = call
-        .context
-        .core
-        .sessions
-        .list(query)
-        .await
-        .map_err(refused)?;
+    let sessions = &call.context.core.sessions;
+    let page = match &params.label {
+        Some(label) => labelled(sessions, query, label).await,
+        None => sessions.list(query).await,
+    };
+    let page = page.map_err(refused)?;
     let entries = call
         .context
         .core
@@ -108,11 +109,27 @@ pub(in super::super) async fn list(mut call: Call) -> Result<Answer, Failure> {
         "defaults": {
             "modelProvider": provider,
             "model": model,
-            "contextTokens": settings.context_window(settings.default_model.as_deref()),
+            "contextTokens": settings.context_window(settings.model_of(&settings.default_agent)),
         },
         "sessions": listed,
     })
     .into())
+}
+
+/// The sessions of a query that have this very label.
+async fn labelled(sessions: &Sessions, query: Query, label: &str) -> Result<Page, Refusal> {
+    let (limit, offset) = (query.limit, query.offset);
+    let whole = Query {
+        limit: 0,
+        offset: 0,
+        ..query
+    };
+    let mut page = sessions.list(whole).await?;
+    page.sessions.retain(|session| session.label == label);
+    page.total = u32::try_from(page.sessions.len()).unwrap_or(u32::MAX);
+    let (limit, offset) = (limit as usize, offset as usize);
+    page.sessions = page.sessions.into_iter().skip(offset).take(limit).collect();
+    Ok(page)
 }
 
 /// Adds the last message and a title made of the first words that are there.
