@@ -21,6 +21,16 @@ const BEFORE: usize = 5;
 /// What issue and DESIGN.md allow.
 const LONGEST: Duration = Duration::from_secs(1);
 
+/// What is restarted.
+const UNITS: [&str; 4] = [
+    "openclaw-gateway.service",
+    "openclaw-agent-runner.service",
+    "openclaw-memory.service",
+    "openclaw.target",
+];
+/// The restart and then a whole answer, with unoptimised programs on a busy machine.
+const BESIDE_SILENCE: Duration = Duration::from_millis(3500);
+
 /// What the client saw of one answer.
 struct Seen {
     text: String,
@@ -36,12 +46,7 @@ fn clients_resume_through_restarts_of_daemons_and_of_the_target() -> Result<()> 
     let stage = stage()?;
     stage.ask("scripted", "[[scenario:text warm]]")?;
     let token = stage.user("openclawctl token")?;
-    for unit in [
-        "openclaw-gateway.service",
-        "openclaw-agent-runner.service",
-        "openclaw-memory.service",
-        "openclaw.target",
-    ] {
+    for unit in UNITS {
         let seen = through(&stage, unit, &token).with_context(|| unit.to_owned())?;
         println!(
             "restart of {unit}: longest silence {:?}, {} connections broken",
@@ -57,6 +62,30 @@ fn clients_resume_through_restarts_of_daemons_and_of_the_target() -> Result<()> 
         ensure!(pieces.is_sorted(), "out of order: {pieces:?}");
         ensure!(seen.silence < LONGEST, "{:?}", seen.silence);
     }
+    Ok(())
+}
+
+/// A restart waits for no turn: it is what all other clients wait for.
+#[test]
+#[ignore = "boots a machine, needs root"]
+fn a_turn_that_says_nothing_keeps_no_restart() -> Result<()> {
+    let stage = stage()?;
+    let asking = stage.start_asking("scripted", "[[scenario:held silent]]")?;
+    stage.wait_for_turns(1)?;
+    for unit in UNITS {
+        let begun = Instant::now();
+        stage.user(&format!("systemctl --user restart {unit}"))?;
+        let answer = stage.ask("main", "hello")?;
+        let took = begun.elapsed();
+        println!("restart of {unit} beside a silent turn, and an answer: {took:?}");
+        ensure!(!answer.is_empty());
+        ensure!(took < BESIDE_SILENCE, "{unit}: {took:?}");
+    }
+    stage.model.release("silent");
+    let answer = asking.wait_with_output()?;
+    let said = String::from_utf8_lossy(&answer.stdout).into_owned();
+    ensure!(answer.status.success(), "{}: {said}", answer.status);
+    ensure!(said.matches("sixteen.").count() == 1, "{said}");
     Ok(())
 }
 

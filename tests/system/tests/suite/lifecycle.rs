@@ -91,3 +91,24 @@ fn stopping_the_target_ends_everything() -> Result<()> {
     ensure!(refused.status != 0, "{}", refused.describe());
     Ok(())
 }
+
+/// Who starts it right after its stop has it, with its sockets, whichever of the two
+/// systemd comes to first.
+#[test]
+#[ignore = "boots a machine, needs root"]
+fn a_start_right_after_a_stop_leaves_the_sockets_open() -> Result<()> {
+    let stage = stage()?;
+    for pause in [
+        "",
+        "sleep 0.01;",
+        "sleep 0.02;",
+        "sleep 0.03;",
+        "sleep 0.05;",
+    ] {
+        stage.user(&format!(
+            "systemctl --user stop openclaw.target; {pause} systemctl --user start openclaw.target"
+        ))?;
+        stage.ask("main", "hello")?;
+    }
+    Ok(())
+}

@@ -14,9 +14,6 @@ const PACKAGES: &str = "/opt/openclaw-packages";
 const LARGEST_KIB: u64 = 43_000_000 / 1024;
 /// How long a client may wait more than usual while the package is replaced.
 const GAP_MS: u64 = 1000;
-/// The same while a turn runs that says nothing: runner and gateway wait for it until their drain's deadline, one after the
-/// other.
-const SILENT_GAP_MS: u64 = 7000;
 /// The one .deb of this machine's architecture.
 const DEB: &str = "$(ls /opt/openclaw-packages/openclaw_*_$(dpkg --print-architecture).deb)";
 /// Makes the same package with a later version, as `/tmp/later.deb`.
@@ -134,10 +131,9 @@ fn longest_wait_during_an_upgrade(machine: &Machine) -> Result<u64> {
     root(machine, "dpkg -i /tmp/later.deb && touch /tmp/done")?;
     let asked = asking.wait_with_output()?;
     let said = String::from_utf8_lossy(&asked.stdout).into_owned();
-    let Some((longest, count)) = said.trim().split_once(' ') else {
+    let Some((longest, _)) = said.trim().split_once(' ') else {
         bail!("{said}{}", String::from_utf8_lossy(&asked.stderr));
     };
-    println!("the longest of {count} messages took {longest} ms");
     Ok(longest.parse()?)
 }
 
@@ -163,7 +159,8 @@ fn package_is_upgraded_below_a_turn_that_runs() -> Result<()> {
         Ok(machine.run(Account::Claw, "pgrep -x sleep")?.status == 0)
     })?;
     let longest = longest_wait_during_an_upgrade(&machine)?;
-    ensure!(longest <= SILENT_GAP_MS, "{longest} ms");
+    println!("the longest message took {longest} ms");
+    ensure!(longest <= GAP_MS, "{longest} ms");
     assert_eq!(
         user(&machine, "pgrep -c -x sleep")?,
         "1",
@@ -173,6 +170,7 @@ fn package_is_upgraded_below_a_turn_that_runs() -> Result<()> {
     let answered = turn.wait_with_output()?;
     holds(&String::from_utf8_lossy(&answered.stdout), &["it slept"])?;
     let longest = longest_wait_during_an_upgrade(&machine)?;
+    println!("the longest message took {longest} ms");
     ensure!(longest <= GAP_MS, "{longest} ms");
     Ok(())
 }

@@ -5,9 +5,6 @@ use system_tests::is_emulated;
 
 use crate::stage::{PROGRAMS, SOURCE, Stage, eventually, stage};
 
-/// The systemd of Debian 12. A later one stops turns when the whole suite is restarted.
-const DEBIAN_12: u32 = 252;
-
 /// The unit of the turn that runs; a process that stands ready for the next one has said nothing yet.
 fn unit_of_turn(stage: &Stage) -> Result<String> {
     let runs = stage.journal("--output-fields=OPENCLAW_RUN SYSLOG_IDENTIFIER=openclaw-turn")?;
