@@ -9,7 +9,7 @@ use openclaw_proto::call::RefusalCode;
 use openclaw_terminal::{Failure, output};
 
 use crate::cli::approvals as cli;
-use crate::connection::{self, Gateway};
+use openclaw_connection::{self as connection, Gateway};
 
 /// Characters of an id that are shown; enough to name it.
 const ID_WIDTH: usize = 8;

@@ -8,7 +8,7 @@ use openclaw_proto::gateway::Turn;
 use openclaw_terminal::{Failure, output};
 
 use crate::cli;
-use crate::connection::{self, Gateway};
+use openclaw_connection::{self as connection, Gateway};
 
 /// The last turns that are looked at for those that go on; as many as the
 /// gateway lists at most.

@@ -19,8 +19,8 @@ use openclaw_terminal::{Failure, output};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli;
-use crate::connection::{self, Gateway, PATIENCE};
 use crate::message::{self, Form, Turn};
+use openclaw_connection::{self as connection, Gateway, PATIENCE};
 
 use editor::{Editor, Typed};
 use own::Own;

@@ -12,7 +12,7 @@ use openclaw_terminal::aliases::{self, Meaning};
 use openclaw_terminal::{Failure, output, words};
 
 use crate::cli;
-use crate::connection::{self, Gateway};
+use openclaw_connection::{self as connection, Gateway};
 
 /// Names that are offered at most.
 const LIMIT: u32 = 50;

@@ -10,9 +10,9 @@ use openclaw_terminal::{Failure, output};
 use serde::Serialize;
 
 use crate::cli;
-use crate::connection;
 use crate::run;
-use crate::status;
+use openclaw_connection as connection;
+use openclaw_status as status;
 
 mod answers;
 mod channels;

@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep};
 use tokio_stream::{Stream, StreamExt as _};
 
 use crate::cli;
-use crate::connection::{self, Gateway};
+use openclaw_connection::{self as connection, Gateway};
 
 mod line;
 

@@ -14,7 +14,7 @@ use serde_json::json;
 use tokio_stream::StreamExt as _;
 
 use crate::cli;
-use crate::connection::{self, Gateway};
+use openclaw_connection::{self as connection, Gateway};
 
 /// Conversations are nobody else's business.
 const PRIVATE_DIR: u32 = 0o700;

@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 
 use crate::cli;
-use crate::connection::{self, Gateway};
+use openclaw_connection::{self as connection, Gateway};
 use source::Source;
 
 /// State folders that are looked for when none is named: OpenClaw's own and

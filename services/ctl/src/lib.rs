@@ -3,8 +3,6 @@
 use std::process::ExitCode;
 
 use openclaw_config::Environment;
-use openclaw_connection as connection;
-use openclaw_status as status;
 use openclaw_terminal::Failure;
 use openclaw_terminal::aliases;
 use openclaw_terminal::pager::Pager;

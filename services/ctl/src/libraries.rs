@@ -10,7 +10,7 @@ use openclaw_proto::call::CallError;
 use openclaw_proto::{channel_admin, schedule};
 use openclaw_terminal::Failure;
 
-use crate::connection::{self, Gateway};
+use openclaw_connection::{self as connection, Gateway};
 
 pub(crate) fn channels(
     arguments: &Channels,

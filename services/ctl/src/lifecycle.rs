@@ -13,8 +13,8 @@ use openclaw_terminal::{Failure, output};
 use tokio::time::sleep;
 
 use crate::cli;
-use crate::connection;
-use crate::status;
+use openclaw_connection as connection;
+use openclaw_status as status;
 
 /// What all units stand under.
 const TARGET: &str = "openclaw.target";

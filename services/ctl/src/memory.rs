@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use openclaw_config::{Environment, Paths};
 use openclaw_terminal::Failure;
 
-use crate::connection;
+use openclaw_connection as connection;
 
 mod add;
 mod daemon;

@@ -9,7 +9,7 @@ use openclaw_proto::gateway::Message;
 use openclaw_terminal::Failure;
 
 use crate::cli;
-use crate::connection::{self, Gateway};
+use openclaw_connection::{self as connection, Gateway};
 
 mod configuration;
 mod conversation;

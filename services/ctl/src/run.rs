@@ -8,7 +8,7 @@ use openclaw_foreground::Activation;
 use openclaw_terminal::Failure;
 
 use crate::cli;
-use crate::connection;
+use openclaw_connection as connection;
 
 /// Runs the daemons until a signal ends them, or ends those that run.
 pub(crate) fn execute(

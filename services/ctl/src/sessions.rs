@@ -14,7 +14,7 @@ use openclaw_terminal::Failure;
 
 use crate::cli;
 use crate::cli::sessions::Action;
-use crate::connection::{self, Gateway};
+use openclaw_connection::{self as connection, Gateway};
 
 /// Does what was asked with the sessions.
 pub(crate) fn execute(

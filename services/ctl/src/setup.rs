@@ -14,7 +14,10 @@ use openclaw_setup::{State, Step};
 use openclaw_terminal::{Failure, output, question};
 
 use crate::cli::{self, setup::Setup};
-use crate::{connection, message, status};
+use openclaw_connection as connection;
+use openclaw_status as status;
+
+use crate::message;
 use openclaw_login::{Action, Adopt, Auth};
 
 /// Carries the steps out, one after the other; a step that fails keeps none of

@@ -11,7 +11,7 @@ use openclaw_terminal::{Failure, output, words};
 
 use crate::cli;
 use crate::cli::turns::{Action, List};
-use crate::connection::{self, Gateway};
+use openclaw_connection::{self as connection, Gateway};
 
 mod one;
 

@@ -8,8 +8,8 @@ use openclaw_terminal::{Failure, output, table};
 use serde_json::{Value, json};
 
 use crate::cli;
-use crate::connection;
-use crate::status::{self, Answer};
+use openclaw_connection as connection;
+use openclaw_status::{self as status, Answer};
 
 /// Prints the versions of this program and of the daemons that answer.
 pub(crate) fn execute(

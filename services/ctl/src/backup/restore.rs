@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{elsewhere, failure, left_out};
 use crate::cli::{self, backup::Workspaces};
-use crate::connection;
+use openclaw_connection as connection;
 
 /// Checks the file, or puts back what it holds.
 pub(crate) fn execute(

@@ -12,8 +12,8 @@ use tokio_stream::StreamExt as _;
 
 use super::Here;
 use super::editor::Printer;
-use crate::connection::Gateway;
 use crate::{events, sessions};
+use openclaw_connection::Gateway;
 
 /// Before the gateway is asked again.
 const PAUSE: Duration = Duration::from_secs(1);

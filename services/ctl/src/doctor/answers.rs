@@ -3,8 +3,8 @@
 use openclaw_doctor::Check;
 use openclaw_proto::address::AT_REST;
 
-use crate::connection;
-use crate::status::{
+use openclaw_connection as connection;
+use openclaw_status::{
     AgentModel, Answer, Confinement, JOBS_ARE_OFF, ModelProblem, Process, Processes, Runner, Suite,
     grouped,
 };

@@ -3,8 +3,8 @@
 use openclaw_contacts::{Condition, Finding};
 use openclaw_doctor::Check;
 
-use crate::connection;
-use crate::status::{Answer, Suite};
+use openclaw_connection as connection;
+use openclaw_status::{Answer, Suite};
 
 /// One check for each account; none where no channel is configured.
 pub(super) fn accounts(suite: &Suite) -> Vec<Check> {

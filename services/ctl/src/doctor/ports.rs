@@ -8,7 +8,7 @@ use openclaw_doctor::Check;
 use openclaw_settings::SOCKETS_ADVICE;
 use openclaw_settings::Settings;
 
-use crate::status::{Closed, Suite};
+use openclaw_status::{Closed, Suite};
 
 /// Whether the gateway listens where the configuration says. Nothing when it
 /// does not answer at all.

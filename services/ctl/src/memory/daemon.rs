@@ -6,7 +6,7 @@ use openclaw_proto::memory;
 use openclaw_proto::origin::Origin;
 use openclaw_terminal::Failure;
 
-use crate::connection;
+use openclaw_connection as connection;
 
 /// The memory daemon.
 #[derive(Debug, Clone)]

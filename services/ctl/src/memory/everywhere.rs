@@ -13,7 +13,7 @@ use serde_json::json;
 use tokio_stream::StreamExt as _;
 
 use super::Memory;
-use crate::connection::Gateway;
+use openclaw_connection::Gateway;
 
 /// Characters of a place on its line.
 const WIDTH: usize = 100;

@@ -10,7 +10,7 @@ use openclaw_terminal::{Failure, output, words};
 use super::everywhere::{Everywhere, may};
 use super::place::Place;
 use super::{Memory, Whose};
-use crate::connection::Gateway;
+use openclaw_connection::Gateway;
 
 /// Arguments of `memory forget`.
 #[derive(Debug, Args)]

@@ -10,7 +10,7 @@ use openclaw_terminal::Failure;
 use tokio::sync::mpsc;
 use tokio_stream::{Stream, StreamExt as _};
 
-use crate::connection::{self, Gateway, PATIENCE};
+use openclaw_connection::{self as connection, Gateway, PATIENCE};
 
 /// Replies that may wait for a slow terminal before the gateway waits too.
 const REPLIES: usize = 64;

@@ -20,7 +20,7 @@ use super::question::{self, Questions};
 use super::session::New;
 use super::sink::Sink;
 use super::summary::{State, Summary};
-use crate::connection::Gateway;
+use openclaw_connection::Gateway;
 
 /// How long a cancelled run may take to say that it ended. The runner kills
 /// what does not end by itself within a few seconds.

@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 
 use crate::approvals;
 use crate::approvals::question::Question;
-use crate::connection::Gateway;
+use openclaw_connection::Gateway;
 
 /// What the user may type, with what it means.
 const ANSWERS: &str = "allow? [y]es, [a]lways, [n]o: ";

@@ -3,8 +3,8 @@
 use openclaw_proto::call::{Patience, RefusalCode};
 use openclaw_terminal::{Failure, output};
 
-use crate::connection::{Gateway, PATIENCE};
 use crate::sessions;
+use openclaw_connection::{Gateway, PATIENCE};
 
 /// The session that was named.
 #[derive(Debug, Default)]

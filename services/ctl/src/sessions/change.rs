@@ -6,7 +6,7 @@ use openclaw_terminal::{Failure, output};
 
 use super::{failure, named};
 use crate::cli::sessions::{Compact, Create, Delete, Fields, One, Patch};
-use crate::connection::Gateway;
+use openclaw_connection::Gateway;
 
 pub(super) async fn create(gateway: &Gateway, arguments: &Create) -> Result<(), Failure> {
     let named = named(&arguments.key, arguments.agent.as_deref());

@@ -7,7 +7,7 @@ use openclaw_terminal::{Failure, output, words};
 
 use super::failure;
 use crate::cli::sessions::Find;
-use crate::connection::Gateway;
+use openclaw_connection::Gateway;
 
 /// Characters of a message on its line.
 const MESSAGE_WIDTH: usize = 100;

@@ -7,7 +7,7 @@ use openclaw_terminal::{Failure, output, words};
 
 use super::failure;
 use crate::cli::sessions::List;
-use crate::connection::Gateway;
+use openclaw_connection::Gateway;
 
 /// Characters of the last thing said.
 const PREVIEW_WIDTH: u32 = 100;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{failure, list, named, remedy};
 use crate::cli::sessions::Show;
-use crate::connection::Gateway;
+use openclaw_connection::Gateway;
 
 /// Messages asked for at once; the gateway gives no more.
 const PAGE: u32 = 1000;

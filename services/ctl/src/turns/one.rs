@@ -11,7 +11,7 @@ use tokio_stream::StreamExt as _;
 
 use crate::cancel::meant;
 use crate::cli::turns::One;
-use crate::connection::Gateway;
+use openclaw_connection::Gateway;
 
 /// As many as the gateway lists at most.
 const LOOKED_AT: u32 = 1000;
