@@ -7,7 +7,7 @@ use openclaw_settings::{AgentSettings, Backend};
 use crate::check::Check;
 
 /// Every program that another one of the suite starts.
-const SUITE: [&str; 6] = [
+pub(crate) const SUITE: [&str; 6] = [
     "openclaw-gateway",
     "openclaw-agent-runner",
     "openclaw-memory",

@@ -10,6 +10,7 @@ use openclaw_config::{Environment, Paths};
 use openclaw_service_manager::tell;
 
 use crate::check::Check;
+use crate::programs::SUITE;
 use crate::remedy::{Mend, Shadow};
 use crate::units::{SYSTEM_FOLDERS, user_folder};
 
@@ -19,16 +20,8 @@ const CONFINING: &str = "50-namespaces.conf";
 /// The unit whose file says where the programs are.
 const TELLING: &str = "openclaw-gateway.service";
 const TARGET: &str = "openclaw.target";
-/// What `packaging/install` puts into `bin`.
-const PROGRAMS: [&str; 7] = [
-    "openclaw-gateway",
-    "openclaw-agent-runner",
-    "openclaw-memory",
-    "openclaw-telegram",
-    "openclaw-sandbox",
-    "openclaw-agent",
-    "openclawctl",
-];
+/// What `packaging/install` puts into `bin` beside the programs that others start.
+const CALLED: &str = "openclawctl";
 /// What it puts beside `bin`, apart from man pages.
 const SHARED: [&str; 8] = [
     "share/openclaw/apparmor/openclaw-sandbox",
@@ -120,7 +113,8 @@ fn files(shadow: &Shadow, prefix: Option<&Path>) -> anyhow::Result<usize> {
         }
     }
     if let Some(prefix) = prefix {
-        all.extend(PROGRAMS.map(|name| prefix.join("bin").join(name)));
+        all.extend(SUITE.map(|name| prefix.join("bin").join(name)));
+        all.push(prefix.join("bin").join(CALLED));
         all.extend(SHARED.map(|name| prefix.join(name)));
         for section in SECTIONS {
             let folder = prefix.join("share/man").join(section);

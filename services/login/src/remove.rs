@@ -35,11 +35,8 @@ pub(crate) fn execute(
             .as_ref()
             .ok_or_else(|| Failure::new(format!("{wanted} is none of {agent}'s files")))?,
         (None, None) => {
-            let known: Vec<String> = found.iter().map(|profile| profile.id.clone()).collect();
-            let known: Vec<String> = known
-                .into_iter()
-                .chain(sealed.iter().map(sealed_id))
-                .collect();
+            let known = found.iter().map(|profile| profile.id.clone());
+            let known: Vec<String> = known.chain(sealed.iter().map(sealed_id)).collect();
             let failure = Failure::new(format!("{agent} has no profile {wanted:?}"));
             let known = known.iter().map(String::as_str);
             return Err(failure.near(wanted, known, "openclawctl auth list names them"));

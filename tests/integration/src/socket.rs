@@ -78,6 +78,20 @@ impl Socket {
         socket
     }
 
+    /// Connects as an app of the device made from `seed`; the response to `connect`.
+    pub async fn with_device(address: &str, auth: Value, seed: u8, scopes: Value) -> (Self, Value) {
+        let mut socket = Self::open(address, None).await;
+        let challenge = socket.next().await.expect("a challenge");
+        let mut params = json!({
+            "minProtocol": 4, "maxProtocol": 4,
+            "client": {"id": "openclaw-ios", "version": "1.0.0", "platform": "ios", "mode": "ui"},
+            "role": "operator", "scopes": scopes, "auth": auth,
+        });
+        params["device"] = device(seed, &params, &challenge["payload"]);
+        let answer = socket.ask("connect", params).await.expect("an answer");
+        (socket, answer)
+    }
+
     /// Answers the challenge; the response to `connect`.
     pub async fn connect(&mut self, token: &str, changes: Value) -> Result<Value, Closed> {
         let challenge = self.next().await?;

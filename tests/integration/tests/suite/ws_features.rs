@@ -1,6 +1,6 @@
 //! What WebSocket clients can do.
 
-use integration_tests::socket::{self, Socket};
+use integration_tests::socket::Socket;
 use integration_tests::{Setup, Suite, until};
 use scripted_model::{Scenario, Server};
 use serde_json::{Value, json};
@@ -390,43 +390,30 @@ async fn a_client_of_seed_002_gets_its_own_events() {
     assert!(!plain, "it got both kinds");
 }
 
-/// `connect` with a device; the response.
-async fn with_device(address: &str, auth: Value, seed: u8, scopes: Value) -> (Socket, Value) {
-    let mut socket = Socket::open(address, None).await;
-    let challenge = socket.next().await.unwrap();
-    let mut params = json!({
-        "minProtocol": 4, "maxProtocol": 4,
-        "client": {"id": "openclaw-ios", "version": "1.0.0", "platform": "ios", "mode": "ui"},
-        "role": "operator", "scopes": scopes, "auth": auth,
-    });
-    params["device"] = socket::device(seed, &params, &challenge["payload"]);
-    let answer = socket.ask("connect", params).await.unwrap();
-    (socket, answer)
-}
-
 #[tokio::test]
 async fn a_device_is_paired_here_and_comes_back_with_its_token() {
     let (suite, _model) = scene().await;
     let (address, token) = (suite.address("http").await, suite.token().await);
     let read = json!(["operator.read"]);
-    let (_first, answer) = with_device(&address, json!({"token": token}), 7, read.clone()).await;
+    let (_first, answer) =
+        Socket::with_device(&address, json!({"token": token}), 7, read.clone()).await;
     let own = answer["payload"]["auth"]["deviceToken"]
         .as_str()
         .unwrap()
         .to_owned();
     assert_eq!(own.len(), 43);
     let device = json!({"deviceToken": own});
-    let (_second, answer) = with_device(&address, device.clone(), 7, read.clone()).await;
+    let (_second, answer) = Socket::with_device(&address, device.clone(), 7, read.clone()).await;
     assert_eq!(answer["payload"]["auth"]["scopes"], read, "{answer}");
     // It is told once.
     assert_eq!(answer["payload"]["auth"].get("deviceToken"), None);
-    let (_third, answer) = with_device(&address, device.clone(), 8, read.clone()).await;
+    let (_third, answer) = Socket::with_device(&address, device.clone(), 8, read.clone()).await;
     assert_eq!(
         answer["error"]["details"]["code"], "AUTH_DEVICE_TOKEN_MISMATCH",
         "{answer}"
     );
     let admin = json!(["operator.admin"]);
-    let (_fourth, answer) = with_device(&address, device.clone(), 7, admin).await;
+    let (_fourth, answer) = Socket::with_device(&address, device.clone(), 7, admin).await;
     assert_eq!(answer["error"]["code"], "NOT_PAIRED", "{answer}");
     assert_eq!(
         answer["error"]["details"]["reason"], "scope-upgrade",
@@ -449,7 +436,7 @@ async fn a_device_is_paired_here_and_comes_back_with_its_token() {
             json!({"deviceId": id, "role": "operator"}),
         )
         .await;
-    let (_fifth, answer) = with_device(&address, device, 7, read).await;
+    let (_fifth, answer) = Socket::with_device(&address, device, 7, read).await;
     assert_eq!(answer["ok"], false, "{answer}");
 }
 
@@ -463,9 +450,10 @@ async fn devices_are_decided_about_at_the_command_line() {
         .says(&["no device is paired"]);
     let (address, token) = (suite.address("http").await, suite.token().await);
     let (read, admin) = (json!(["operator.read"]), json!(["operator.admin"]));
-    let (_first, answer) = with_device(&address, json!({"token": token}), 7, read.clone()).await;
+    let (_first, answer) =
+        Socket::with_device(&address, json!({"token": token}), 7, read.clone()).await;
     let device = json!({"deviceToken": answer["payload"]["auth"]["deviceToken"]});
-    let (_second, answer) = with_device(&address, device.clone(), 7, admin.clone()).await;
+    let (_second, answer) = Socket::with_device(&address, device.clone(), 7, admin.clone()).await;
     assert_eq!(answer["error"]["code"], "NOT_PAIRED", "{answer}");
     let listed = suite.ctl(&["devices", "list", "--json"]).await.document();
     assert_eq!(listed["pending"][0]["scopes"], admin, "{listed}");
@@ -488,7 +476,7 @@ async fn devices_are_decided_about_at_the_command_line() {
     let told = |it: &Value| it["event"] == "device.pair.resolved";
     let told = owner.event(told).await;
     assert_eq!(told["payload"]["decision"], "approved", "{told}");
-    let (mut third, answer) = with_device(&address, device.clone(), 7, admin.clone()).await;
+    let (mut third, answer) = Socket::with_device(&address, device.clone(), 7, admin.clone()).await;
     assert_eq!(answer["ok"], true, "{answer}");
 
     let listed = suite.ctl(&["devices", "list", "--json"]).await.document();
@@ -502,7 +490,7 @@ async fn devices_are_decided_about_at_the_command_line() {
     suite.ctl(&["devices", "revoke", &id[..8]]).await.ended(0);
     // It ends with the connection.
     while third.next().await.is_ok() {}
-    let (_fourth, answer) = with_device(&address, device, 7, read).await;
+    let (_fourth, answer) = Socket::with_device(&address, device, 7, read).await;
     assert_eq!(answer["ok"], false, "{answer}");
     suite.ctl(&["devices"]).await.ended(0).says(&["revoked"]);
     suite
