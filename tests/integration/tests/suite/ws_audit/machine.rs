@@ -6,7 +6,7 @@ use integration_tests::socket::Socket;
 use scripted_model::Scenario;
 use serde_json::{Value, json};
 
-use super::Audit;
+use super::{Audit, difference};
 
 pub(super) async fn agents(audit: &mut Audit) {
     let listed = json!({

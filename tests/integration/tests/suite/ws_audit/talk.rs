@@ -6,7 +6,7 @@ use integration_tests::socket::Socket;
 use scripted_model::{Scenario, Usage};
 use serde_json::{Value, json};
 
-use super::Audit;
+use super::{Audit, difference};
 
 /// What the two answers cost, in tokens and in dollars.
 const USAGE: Usage = Usage {
