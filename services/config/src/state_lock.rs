@@ -123,9 +123,12 @@ impl StateLock {
 
     /// Leaves word why its holder ends, where starting it again changes nothing;
     /// the next one that takes the lock removes it. Nobody is told on a full disk.
-    pub fn end(mut self, why: String) {
-        self.holder.ended = Some(why);
-        let _ = write(&self.file, &self.holder);
+    pub fn say_end(&self, why: String) {
+        let holder = Holder {
+            ended: Some(why),
+            ..self.holder.clone()
+        };
+        let _ = write(&self.file, &holder);
     }
 }
 
@@ -147,12 +150,10 @@ pub fn holder(paths: &Paths, program: &str) -> Option<Holder> {
     }
 }
 
-/// Why the last holder of the lock of `program` ended, where starting it again
-/// changes nothing and nobody has taken the lock since.
+/// Why the last holder of the lock of `program` ends or has ended, where starting it
+/// again changes nothing and nobody has taken the lock since.
 pub fn ended(paths: &Paths, program: &str) -> Option<String> {
-    let file = File::open(paths.state_lock(program)).ok()?;
-    let free = Flock::lock(file, FlockArg::LockSharedNonblock).ok()?;
-    read(&free)?.ended
+    read(&File::open(paths.state_lock(program)).ok()?)?.ended
 }
 
 impl fmt::Display for Holder {
@@ -293,7 +294,10 @@ mod tests {
         let paths = paths(folder.path());
         let gateway = "openclaw-gateway";
         assert_eq!(ended(&paths, gateway), None);
-        take(&paths, gateway).unwrap().end("too old".to_owned());
+        let lock = take(&paths, gateway).unwrap();
+        lock.say_end("too old".to_owned());
+        assert_eq!(ended(&paths, gateway).as_deref(), Some("too old"));
+        drop(lock);
         assert_eq!(ended(&paths, gateway).as_deref(), Some("too old"));
         assert_eq!(holder(&paths, gateway), None);
         let lock = take(&paths, gateway).unwrap();

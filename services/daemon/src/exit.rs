@@ -15,11 +15,10 @@ pub const USAGE: u8 = 64;
 /// EX_CONFIG: a configuration or a state that starting again does not mend.
 pub const CONFIG: u8 = 78;
 
-/// A failure that starting again does not mend, such as files of a newer version. The
-/// daemon ends with [`CONFIG`], and clients are told why.
+/// A failure that starting again does not mend, such as files of a newer version.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
-pub struct Lasting(#[from] pub anyhow::Error);
+pub(crate) struct Lasting(pub(crate) anyhow::Error);
 
 /// The exit code for an error that ended a daemon.
 pub fn code(error: &anyhow::Error) -> ExitCode {

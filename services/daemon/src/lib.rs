@@ -30,5 +30,5 @@ pub use activity::Activity;
 pub use configuration::Configuration;
 pub use listeners::Listeners;
 pub use notifier::Notifier;
-pub use program::{Daemon, main};
+pub use program::{Daemon, LastWord, main};
 pub use server::{serve, serve_guests};

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use nix::sys::stat::{Mode, umask};
 use openclaw_config::state_lock::StateLock;
@@ -38,6 +39,25 @@ pub struct Daemon<S = Settings> {
     pub shutdown: CancellationToken,
     /// What is under way; the connections to the control socket are.
     pub activity: Activity,
+    /// Where it says why it cannot start.
+    pub last_word: LastWord,
+}
+
+/// Where a daemon says why starting it again changes nothing: with its lock on the state.
+/// The default has none, and says it to nobody.
+#[derive(Debug, Default)]
+pub struct LastWord(Option<Arc<StateLock>>);
+
+impl<S> Daemon<S> {
+    /// The failure to end with, where starting this daemon again does not mend `error`:
+    /// whoever waits for it is let go, and finds the reason with the lock on the state.
+    pub fn cannot_start(&self, error: anyhow::Error) -> anyhow::Error {
+        if let LastWord(Some(lock)) = &self.last_word {
+            lock.say_end(failure::chain(error.as_ref()));
+        }
+        self.listeners.turn_away();
+        exit::Lasting(error).into()
+    }
 }
 
 /// Runs a daemon: settings, log, signals and sockets, then `run`; its error is
@@ -89,7 +109,7 @@ where
     let listeners = Listeners::inherit()?;
     // Until the end: from here on this process owns its part of the state.
     let lock = match own(&environment, name) {
-        Ok(lock) => lock,
+        Ok(lock) => Arc::new(lock),
         Err(error) => {
             listeners.turn_away();
             return Err(error);
@@ -116,6 +136,7 @@ where
             notifier: notifier.clone(),
             shutdown: CancellationToken::new(),
             activity: Activity::default(),
+            last_word: LastWord(Some(Arc::clone(&lock))),
         };
         let reload = Reload {
             owner,
@@ -131,11 +152,6 @@ where
     });
     // Blocking work that outlived its deadline must not hold the exit.
     runtime.shutdown_background();
-    if let Err(error) = &result
-        && error.is::<exit::Lasting>()
-    {
-        lock.end(failure::chain(error.as_ref()));
-    }
     result
 }
 

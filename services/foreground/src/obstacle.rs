@@ -113,7 +113,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let own = paths(folder.path(), "own");
         let lock = StateLock::take(&own, OWNERS[0], "end it".to_owned()).unwrap();
-        lock.end("the ledger is newer".to_owned());
+        lock.say_end("the ledger is newer".to_owned());
+        drop(lock);
         let text = of_client(&own).unwrap().text();
         assert_eq!(text, "openclaw-gateway cannot start: the ledger is newer");
         assert!(find(&own).is_none(), "it may be tried");

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use openclaw_config::{Environment, Paths};
 use openclaw_daemon::configuration::Owner;
-use openclaw_daemon::{Activity, Daemon, Notifier};
+use openclaw_daemon::{Activity, Daemon, LastWord, Notifier};
 use openclaw_proto::sessions::{Client, Named, Part, Query};
 use tokio_util::sync::CancellationToken;
 
@@ -59,6 +59,7 @@ async fn measure() {
         notifier: Notifier::default(),
         shutdown: shutdown.clone(),
         activity: Activity::default(),
+        last_word: LastWord::default(),
     };
     let gateway = tokio::spawn(openclaw_gateway::run(daemon));
     let client = Client::new(paths.gateway_socket());

@@ -6,8 +6,7 @@ mod settings;
 use std::sync::Arc;
 
 use openclaw_conversations::storage::{Fault, Storage};
-use openclaw_daemon::exit::Lasting;
-use openclaw_daemon::{Daemon, Listeners};
+use openclaw_daemon::Daemon;
 use openclaw_doors::{
     ChannelAdminService, ChannelsService, Classes, Doors, EventsService, GatewayService,
     OutboxService, ScheduleService, SessionsService, WebSocket,
@@ -36,7 +35,7 @@ pub async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
     let configuration = daemon.configuration.clone();
     let (storage, thread, open_runs) = match Storage::start(configuration.clone()) {
         Ok(started) => started,
-        Err(fault) => return Err(not_opened(fault, &daemon.listeners)),
+        Err(fault) => return Err(not_opened(fault, &daemon)),
     };
     let core = Core::new(configuration, storage.clone(), daemon.notifier.clone());
     let doors = Doors::new(Arc::clone(&core), Schedule::new(&core));
@@ -100,15 +99,12 @@ pub async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
     served
 }
 
-/// Who waits is told nothing by a gateway that cannot be there, and is not to start it
-/// again and again.
-fn not_opened(fault: Fault, listeners: &Listeners) -> anyhow::Error {
-    const OPERATION: &str = "open the state directory";
+fn not_opened(fault: Fault, daemon: &Daemon) -> anyhow::Error {
     let is_lasting = fault.is_lasting();
-    let error = anyhow::Error::from(fault);
-    if !is_lasting {
-        return error.context(OPERATION);
+    let error = anyhow::Error::from(fault).context("open the state directory");
+    if is_lasting {
+        daemon.cannot_start(error)
+    } else {
+        error
     }
-    listeners.turn_away();
-    Lasting(error.context(OPERATION)).into()
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use nix::errno::Errno;
 use nix::unistd::geteuid;
 use openclaw_config::Environment;
 use serde::Serialize;
@@ -163,9 +164,7 @@ impl Systemd {
             properties.extend(if self.bus.is_system {
                 without_buses()
             } else {
-                // On systemd 252 the mounts of a user's unit have no effect
-                // without it.
-                vec![("PrivateUsers", true.into())]
+                without_privileges()
             });
         }
         let stdin: OwnedFd = request.stdin;
@@ -316,12 +315,51 @@ fn process(
     ])
 }
 
+/// What no agent needs, in whatever it runs: systemd-analyze(1) names these sets. Those
+/// of the runner's own unit, which its turns have where they are no units.
+const REFUSED_CALLS: [&str; 8] = [
+    "@clock",
+    "@cpu-emulation",
+    "@debug",
+    "@module",
+    "@obsolete",
+    "@raw-io",
+    "@reboot",
+    "@swap",
+];
+/// What agents and their programs talk over: sockets of this machine, the internet, and
+/// libc's way to the list of interfaces.
+const FAMILIES: [&str; 4] = ["AF_INET", "AF_INET6", "AF_NETLINK", "AF_UNIX"];
+
+/// Confinement by seccomp and prctl, which works in every manager.
 fn hardening() -> Properties<'static> {
+    let words = |words: &[&str]| -> Vec<String> { words.iter().map(ToString::to_string).collect() };
     vec![
         ("NoNewPrivileges", true.into()),
         ("LockPersonality", true.into()),
         ("RestrictRealtime", true.into()),
         ("RestrictSUIDSGID", true.into()),
+        ("KeyringMode", "private".into()),
+        ("RestrictAddressFamilies", (true, words(&FAMILIES)).into()),
+        ("SystemCallFilter", (false, words(&REFUSED_CALLS)).into()),
+        // A program that tries one of them says so instead of vanishing.
+        ("SystemCallErrorNumber", (Errno::EPERM as i32).into()),
+    ]
+}
+
+/// What a unit of a user's gives up in a user namespace of its own. The helper has all
+/// capabilities again in the one that it makes, over nothing but what it makes there.
+fn without_privileges() -> Properties<'static> {
+    vec![
+        // On systemd 252 the mounts of a user's unit have no effect without it.
+        ("PrivateUsers", true.into()),
+        ("PrivateMounts", true.into()),
+        ("CapabilityBoundingSet", 0_u64.into()),
+        ("ProtectClock", true.into()),
+        // With write access to them a program could leave the unit's limits.
+        ("ProtectControlGroups", true.into()),
+        ("ProtectHostname", true.into()),
+        ("ProtectKernelModules", true.into()),
     ]
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures_util::{Stream, StreamExt as _};
 use openclaw_config::{Environment, Paths};
 use openclaw_daemon::configuration::Owner;
-use openclaw_daemon::{Activity, Daemon, Notifier};
+use openclaw_daemon::{Activity, Daemon, LastWord, Notifier};
 use openclaw_proto::call::CallError;
 use openclaw_proto::event::{Done, Event, Kind};
 use openclaw_proto::gateway::{Accepted, Client, Message, Reply};
@@ -225,6 +225,7 @@ fn daemon(dir: &tempfile::TempDir, shutdown: CancellationToken) -> Daemon {
         notifier: Notifier::default(),
         shutdown,
         activity: Activity::default(),
+        last_word: LastWord::default(),
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use openclaw_config::{Environment, Paths};
 use openclaw_daemon::configuration::Owner;
-use openclaw_daemon::{Activity, Daemon, Listeners, Notifier};
+use openclaw_daemon::{Activity, Daemon, LastWord, Listeners, Notifier};
 use openclaw_proto::memory::{Client, Hit, Progress, Question};
 use openclaw_proto::origin::Origin;
 use tokio::task::JoinHandle;
@@ -67,6 +67,7 @@ impl Running {
             notifier: Notifier::default(),
             shutdown: shutdown.clone(),
             activity: Activity::default(),
+            last_word: LastWord::default(),
         };
         Self {
             client: Client::new(socket),
