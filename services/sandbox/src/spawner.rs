@@ -124,9 +124,10 @@ fn answer(connection: BorrowedFd<'_>, answer: &Answer) {
     reason = "this is what starts turns where no service manager does"
 )]
 fn start(order: &Order, stdin: OwnedFd) -> Answer {
-    let stdout = match order.answers {
-        true => stdin.try_clone().map(Stdio::from),
-        false => Ok(Stdio::inherit()),
+    let stdout = if order.answers {
+        stdin.try_clone().map(Stdio::from)
+    } else {
+        Ok(Stdio::inherit())
     };
     let stdout = match stdout {
         Ok(stdout) => stdout,

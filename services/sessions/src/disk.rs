@@ -10,8 +10,7 @@ use std::path::Path;
 
 use crate::error::Error;
 
-/// Creates `dir` and its parents; conversations are nobody else's business
-/// ([`openclaw_modes`]).
+/// Creates `dir` and its parents; conversations are nobody else's business.
 pub(crate) fn create_private_dir(dir: &Path) -> Result<(), Error> {
     DirBuilder::new()
         .recursive(true)
@@ -47,9 +46,8 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
         .suffix(".tmp")
         .tempfile_in(dir)
         .map_err(Error::io("create a temporary file in", dir))?;
-    let mode = fs::Permissions::from_mode(openclaw_modes::current().file);
+    make_private(temp.path())?;
     temp.write_all(bytes)
-        .and_then(|()| temp.as_file().set_permissions(mode))
         .and_then(|()| temp.as_file().sync_all())
         .map_err(Error::io("write a temporary file in", dir))?;
     temp.persist(path)

@@ -20,7 +20,9 @@ const UNITS: [(&str, &str, f64); 4] = [
 /// CAP_SETGID and CAP_SETUID, as capabilities(7) numbers them.
 const SETUID_AND_SETGID: u64 = 1 << 6 | 1 << 7;
 /// Of the spawner: what agents and their namespaces need is left to them, and refused by their own sandbox.
-const LEFT_TO_AGENTS: [&str; 11] = [
+const LEFT_TO_AGENTS: [&str; 13] = [
+    "IPAddressDeny",
+    "SystemCallArchitectures",
     "SystemCallFilter=~@chown",
     "SystemCallFilter=~@resources",
     "MemoryDenyWriteExecute",
@@ -33,10 +35,17 @@ const LEFT_TO_AGENTS: [&str; 11] = [
     "ProtectProc",
     "ProcSubset",
 ];
-/// Of the daemons that speak with others over the network.
-const WITH_NETWORK: [&str; 2] = ["RestrictAddressFamilies=AF_INET", "PrivateNetwork"];
+/// Of the gateway, which speaks over the network with this machine,
+const WITH_LOOPBACK: [&str; 2] = ["RestrictAddressFamilies=AF_INET", "PrivateNetwork"];
+/// and of the runner, which asks models.
+const WITH_NETWORK: [&str; 3] = [
+    "IPAddressDeny",
+    "RestrictAddressFamilies=AF_INET",
+    "PrivateNetwork",
+];
 /// What holds of an ordinary process in a container too, so that the trial proves nothing there.
-const HELD_ANYWAY: [&str; 5] = [
+const HELD_ANYWAY: [&str; 6] = [
+    "RestrictRealtime",
     "CapabilityEffective",
     "ProtectControlGroups",
     "ProtectKernelLogs",
@@ -334,15 +343,18 @@ fn directives_of_the_machines_units_hold_inside() -> Result<()> {
     let machine = machine()?;
     let probe = format!("{SOURCE}/tests/system/tests/suite/system_mode/probe.py");
     let place = "/usr/local/lib/openclaw-probe.py";
-    root(&machine, &format!("install -D -m 644 {probe} {place}"))?;
+    root(
+        &machine,
+        &format!("install -D -m 644 {probe} {place} && ip address add 10.9.9.9/32 dev lo"),
+    )?;
     let outside = "uts=$(readlink /proc/self/ns/uts) net=$(readlink /proc/self/ns/net) mnt=$(readlink /proc/self/ns/mnt) \
-                   dev=$(stat -c %d /dev)";
+                   dev=$(stat -c %d /dev) address=10.9.9.9";
     let kept = "capabilities=c0";
     let none = "capabilities=0";
     let open = trial(
         &machine,
         &format!(
-            "systemd-run --quiet --wait --pipe --collect --uid=openclaw --gid=openclaw-state \
+            "systemd-run --quiet --wait --pipe --collect -p LimitRTPRIO=10 --uid=openclaw --gid=openclaw-state \
                   /usr/bin/python3 {place} {outside} {none}"
         ),
     )?;
@@ -365,13 +377,14 @@ fn directives_of_the_machines_units_hold_inside() -> Result<()> {
         let line = format!(
             "cd /usr/local/lib/systemd/system && sed -e '/^ExecStart=/d; /^Type=/d; /^NotifyAccess=/d; /^Watchdog/d; \
                /^Restart/d; /^Requires=/d; /^StandardInput=/d; /^StandardOutput=/d; /^PartOf=/d; /^Conflicts=/d; /^Wants=/d' \
-               -e \"s|^\\[Service\\]|&\\nType=oneshot\\nStandardOutput=file:/run/trial\\nExecStart=/usr/bin/python3 {place} $(echo {outside}) {capabilities}|\" \
+               -e \"s|^\\[Service\\]|&\\nType=oneshot\\nLimitRTPRIO=10\\nStandardOutput=file:/run/trial\\nExecStart=/usr/bin/python3 {place} $(echo {outside}) {capabilities}|\" \
                {unit}.service >/run/systemd/system/openclaw-trial.service \
              && rm -f /run/trial && systemctl daemon-reload && systemctl start openclaw-trial.service && cat /run/trial"
         );
         let held = trial(&machine, &line)?;
         let excepted: &[&str] = match unit {
             "openclaw-memory" => &[],
+            "openclaw-gateway" => &WITH_LOOPBACK,
             "openclaw-spawner" => &LEFT_TO_AGENTS,
             _ => &WITH_NETWORK,
         };

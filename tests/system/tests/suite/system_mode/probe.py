@@ -7,6 +7,7 @@ import ctypes
 import errno
 import mmap
 import os
+import signal
 import socket
 import stat
 import sys
@@ -62,6 +63,27 @@ def chown():
         return refused(lambda: os.chown(file.name, os.getuid(), os.getgid()), errno.EPERM)
 
 
+def other_table():
+    """Whether a call of another architecture's table (x32) ends the process."""
+    child = os.fork()
+    if child == 0:
+        libc.syscall(X32 | GETPID)
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGSYS
+
+
+def realtime():
+    return in_fork(lambda: refused(lambda: os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1)), errno.EPERM))
+
+
+def address():
+    """Whether nothing gets to an address of this machine that is not its loopback's."""
+    def attempt():
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+            sender.sendto(b"x", (outside["address"], 9))
+    return refused(attempt, errno.EPERM, errno.EAFNOSUPPORT)
+
+
 def mode_of_new():
     path = os.path.join(tempfile.mkdtemp(), "new")
     os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o666))
@@ -80,6 +102,8 @@ def family(number, kind=socket.SOCK_STREAM):
 
 CLONE_NEWUSER = 0x10000000
 PER_LINUX32 = 0x0008
+X32 = 0x40000000
+GETPID = 39
 checks = {
     "NoNewPrivileges": lambda: status("NoNewPrivs") == "1",
     "CapabilityBoundingSet": lambda: int(status("CapBnd"), 16) == int(outside["capabilities"], 16),
@@ -90,7 +114,10 @@ checks = {
     "LockPersonality": lambda: in_fork(lambda: libc_refused("personality", PER_LINUX32)),
     "MemoryDenyWriteExecute": executable_memory,
     "RestrictNamespaces": lambda: in_fork(lambda: libc_refused("unshare", CLONE_NEWUSER)),
+    "RestrictRealtime": realtime,
     "RestrictSUIDSGID": set_group_id,
+    "SystemCallArchitectures": other_table,
+    "IPAddressDeny": address,
     "RestrictAddressFamilies=AF_PACKET": lambda: family(socket.AF_PACKET, socket.SOCK_DGRAM),
     "RestrictAddressFamilies=AF_VSOCK": lambda: family(socket.AF_VSOCK),
     "RestrictAddressFamilies=AF_INET": lambda: family(socket.AF_INET),
