@@ -11,8 +11,12 @@ use openclaw_settings::{AgentSandbox, Network, SandboxLevel};
 use tokio::process::Command;
 use tokio::sync::OnceCell;
 
+use crate::units::Units;
+
 /// How often it is tried where the process that tries is killed.
 const ATTEMPTS: u8 = 3;
+/// The helper's arguments for the proof.
+const PROBE: [&str; 2] = ["probe", "--json"];
 /// The check that TCP ports can be ruled.
 const PORTS: &str = "landlock_tcp";
 
@@ -49,16 +53,16 @@ pub(crate) enum Error {
 #[derive(Debug)]
 pub(crate) struct Confinement {
     launcher: Launcher,
-    /// The command that has it made anew.
-    restart: &'static str,
+    /// Where turns are run, and with them the proof.
+    units: Units,
     report: OnceCell<Report>,
 }
 
 impl Confinement {
-    pub(crate) fn new(launcher: Launcher, restart: &'static str) -> Self {
+    pub(crate) fn new(launcher: Launcher, units: Units) -> Self {
         Self {
             launcher,
-            restart,
+            units,
             report: OnceCell::new(),
         }
     }
@@ -132,12 +136,17 @@ impl Confinement {
     /// command that also has it taken, or words.
     pub(crate) async fn stricter(&self) -> Option<String> {
         match self.report().await.ok()?.stricter.as_ref()? {
-            Remedy::Command(command) => Some(format!("{command} && {}", self.restart)),
+            Remedy::Command(command) => Some(format!("{command} && {}", self.units.restart())),
             Remedy::Words(words) => Some(words.clone()),
         }
     }
 
     async fn prove(&self) -> Result<Report, Error> {
+        if let Some(spawner) = self.units.elsewhere() {
+            let said = spawner.hear(&self.launcher.helper, &PROBE).await;
+            let said = said.map_err(|error| Error::Probe(error.to_string()))?;
+            return serde_json::from_slice(&said).map_err(|error| Error::Probe(error.to_string()));
+        }
         let mut output = self.probe().await?;
         for _ in 1..ATTEMPTS {
             // Somebody killed it, the kernel for want of memory maybe.

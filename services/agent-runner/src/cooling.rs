@@ -99,7 +99,7 @@ impl Cooling {
 
 fn write_keys(file: &Path, keys: &Keys) -> io::Result<()> {
     if let Some(folder) = file.parent() {
-        openclaw_backends::places::make(folder).map_err(io::Error::other)?;
+        openclaw_backends::places::make_secret(folder).map_err(io::Error::other)?;
     }
     usage::write(file, keys)
 }

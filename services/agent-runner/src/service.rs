@@ -74,7 +74,7 @@ pub async fn run(mut daemon: Daemon<RunnerSettings>) -> anyhow::Result<()> {
     let runner = Runner(Arc::new(Inner {
         runs: Arc::new(Runs {
             context: TurnContext {
-                confinement: Confinement::new(Launcher { helper }, units.restart()),
+                confinement: Confinement::new(Launcher { helper }, units.clone()),
                 units,
                 watcher: Watcher::new(&turns).context("watch the folder of spools")?,
                 cooling: Cooling::new(&settings.paths),

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use openclaw_config::Environment;
 use openclaw_proto::runner::{Alarm, Armed};
+use openclaw_sandbox::identity;
 use openclaw_settings::{AgentSettings, RunnerSettings};
 
 mod spawner;
@@ -193,10 +194,22 @@ impl Units {
                     program,
                     args: vec![request.part.argument().to_owned()],
                     env: environment,
+                    answers: false,
                 };
                 spawner.start(&order, request.stdin.as_fd(), request.settings)?;
                 Ok(None)
             }
+        }
+    }
+
+    /// The spawner, where turns are run in another place than this daemon's: in the machine's
+    /// own suite its unit is confined as turns need it, and this one's more strictly.
+    pub(crate) fn elsewhere(&self) -> Option<&Spawner> {
+        match self {
+            Self::Spawner(spawner) if spawner.is_shared() && identity::can_change_user() => {
+                Some(spawner)
+            }
+            Self::Spawner(_) | Self::Systemd(_) => None,
         }
     }
 

@@ -1,6 +1,7 @@
 //! The folders of a turn: made before it, those of this turn alone removed
 //! after it.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -10,12 +11,15 @@ use std::sync::{Mutex, PoisonError};
 use openclaw_config::Paths;
 use openclaw_folder::{ConfiguredFolder, Folder};
 use openclaw_sandbox::identity::{self, Identity};
-use openclaw_sandbox::ownership;
+use openclaw_sandbox::{Launcher, Level, Plan, ownership};
 use openclaw_settings::{AgentSettings, Settings};
 
 /// Folders of turns that are looked at when a runner starts. A runner leaves
 /// as many as turns ran at a time.
 const SWEPT: usize = 100_000;
+
+/// The mode of folders with keys.
+const SECRET: u32 = 0o700;
 
 /// Begins the names of folders that are not of a turn, but of a session's
 /// servers of tools.
@@ -89,7 +93,7 @@ impl Places {
         make(&self.home)?;
         make(&self.temporary)?;
         for path in [&*self.workspace, &self.home, &self.temporary] {
-            if path.starts_with(&settings.paths.state) {
+            if path.starts_with(&settings.paths.agent_places) {
                 self.give(path)?;
             }
         }
@@ -98,7 +102,8 @@ impl Places {
 
     /// Gives a path inside the state directory to the agent's user.
     pub(crate) fn give(&self, path: &Path) -> Result<(), Error> {
-        let Some(identity) = &self.identity else {
+        // Where the daemon is not root, the agent's group has the folder (`openclaw-folder`).
+        let Some(identity) = self.identity.as_ref().filter(|_| identity::is_root()) else {
             return Ok(());
         };
         ownership::adopt(path, identity).map_err(|source| Error::Adopt {
@@ -133,14 +138,41 @@ impl RunFolders {
 }
 
 /// Removes `name` in a folder that is the host's; what is in it is the agent's.
-fn remove(folder: &Path, name: &Path) {
-    let removed = Folder::open(folder).and_then(|folder| match folder {
+fn remove(folder_path: &Path, name: &Path) {
+    let removed = Folder::open(folder_path).and_then(|folder| match folder {
         Some(folder) => folder.remove_all(name),
         None => Ok(()),
     });
-    if let Err(error) = removed {
+    if let Err(error) = removed
+        && !remove_as_agent(&folder_path.join(name))
+    {
         openclaw_daemon::failure::report("remove a folder of a turn", &error);
     }
+}
+
+/// The same as the agents' user, where the daemon may become that one and no more: an agent can
+/// make folders that its group cannot enter. True when it is gone.
+fn remove_as_agent(path: &Path) -> bool {
+    if !identity::can_change_user() {
+        return false;
+    }
+    let Ok(own) = openclaw_config::programs::own() else {
+        return false;
+    };
+    let launcher = Launcher {
+        helper: own.with_file_name("openclaw-sandbox"),
+    };
+    let mut plan = Plan::new("remove", "", Path::new("/"));
+    plan.level = Level::Off;
+    // It belongs to no thread, and ends by itself.
+    plan.parent_death_signal = false;
+    // How many there are is not to be seen from the daemon's unit (ProcSubset=).
+    plan.limits.processes = None;
+    // rm(1) follows no link, and this user may remove what it made, and nothing of others.
+    let args = ["-rf", "--"].map(OsString::from);
+    let args = [&args[..], &[path.into()]].concat();
+    let removed = launcher.command(&plan, Path::new("/bin/rm"), &args, &[]);
+    removed.is_ok_and(|mut it| it.status().is_ok_and(|status| status.success()))
 }
 
 /// Removes the folders of turns that a killed runner left behind, except those
@@ -148,7 +180,7 @@ fn remove(folder: &Path, name: &Path) {
 pub fn sweep(settings: &Settings, go_on: &[String]) {
     for agent in settings.agents.keys() {
         let folders = [
-            settings.paths.agent(agent).join("tmp"),
+            settings.paths.temporaries(agent),
             settings.paths.turn_folders(agent),
         ];
         for folder in folders {
@@ -171,11 +203,11 @@ pub fn sweep(settings: &Settings, go_on: &[String]) {
     }
 }
 
-/// The user that agents run as, when the daemon is root. One that was found is
+/// The user that agents run as, when the daemon is root or may change its user. One that was found is
 /// not looked up again by this process: that reads files for each turn.
 pub fn agent_identity(settings: &Settings) -> Result<Option<Identity>, identity::IdentityError> {
     static FOUND: Mutex<Option<Identity>> = Mutex::new(None);
-    if !identity::is_root() {
+    if !identity::is_root() && !identity::can_change_user() {
         return Ok(None);
     }
     let wanted = &settings.sandbox.user;
@@ -186,11 +218,24 @@ pub fn agent_identity(settings: &Settings) -> Result<Option<Identity>, identity:
     Ok(found.clone())
 }
 
-/// Makes a folder that is the user's alone, with those above it.
+/// Makes a folder that is for no other user ([`openclaw_modes`]), with those above it:
+/// beneath a folder of the agents' group for that group, too.
 pub fn make(path: &Path) -> Result<(), Error> {
+    make_with(path, openclaw_modes::current().folder)
+}
+
+/// The same for what is the daemon's own also where it shares its state with others.
+pub fn make_secret(path: &Path) -> Result<(), Error> {
+    if let Some(parent) = path.parent() {
+        make(parent)?;
+    }
+    make_with(path, SECRET)
+}
+
+fn make_with(path: &Path, mode: u32) -> Result<(), Error> {
     fs::DirBuilder::new()
         .recursive(true)
-        .mode(0o700)
+        .mode(openclaw_folder::mode_of_new(path, mode))
         .create(path)
         .map_err(|source| Error::Make {
             path: path.to_owned(),

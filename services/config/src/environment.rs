@@ -13,6 +13,16 @@ pub const OVERRIDES: &str = "OPENCLAW_OVERRIDES";
 /// Where users have their runtime directories (pam_systemd(8)).
 const RUNTIME_OF_USERS: &str = "/run/user";
 
+/// Set to "yes" in the suite of the machine.
+const SYSTEM: &str = "OPENCLAW_SYSTEM";
+/// Where the suite of the machine has its places; its units (`systemd/system`) say the same.
+const OF_MACHINE: [(&str, &str); 4] = [
+    (SYSTEM, "yes"),
+    ("OPENCLAW_STATE_DIR", "/var/lib/openclaw"),
+    ("OPENCLAW_AGENT_DIR", "/var/lib/openclaw-agent"),
+    ("OPENCLAW_RUNTIME_DIR", "/run/openclaw"),
+];
+
 /// Environment variables and settings of the command line, as an input of the
 /// configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -47,6 +57,22 @@ impl Environment {
             .get(name)
             .map(String::as_str)
             .filter(|value| !value.is_empty())
+    }
+
+    /// Whether this is the suite of the machine and not of a user: each daemon is a user of its
+    /// own, and its units are those of the machine's manager.
+    #[must_use]
+    pub fn is_of_machine(&self) -> bool {
+        self.get(SYSTEM) == Some("yes")
+    }
+
+    /// The same for the suite of the machine, wherever a variable says something else.
+    #[must_use]
+    pub fn of_machine(mut self) -> Self {
+        for (name, value) in OF_MACHINE {
+            self.variables.insert(name.to_owned(), value.to_owned());
+        }
+        self
     }
 
     /// The variables that are set and whose names begin so.
@@ -145,6 +171,21 @@ mod tests {
         assert_eq!(environment.get("B"), None);
         assert_eq!(environment.get("C"), None);
         assert_eq!(environment.runtime_fallback(), None);
+    }
+
+    #[test]
+    fn suite_of_the_machine_has_its_places_whatever_else_is_said() {
+        let users = environment(&[("OPENCLAW_STATE_DIR", "/s"), ("A", "1")]);
+        assert!(!users.is_of_machine());
+        let machine = users.of_machine();
+        assert!(machine.is_of_machine());
+        assert_eq!(machine.get("A"), Some("1"));
+        let paths = crate::Paths::resolve(&machine).unwrap();
+        assert_eq!(paths.state, Path::new("/var/lib/openclaw"));
+        assert_eq!(
+            paths.gateway_socket(),
+            Path::new("/run/openclaw/gateway.sock")
+        );
     }
 
     #[test]

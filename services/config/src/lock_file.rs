@@ -8,6 +8,8 @@ use std::path::Path;
 
 use nix::libc;
 
+use crate::write;
+
 /// Opens the lock file at `path`, and makes it and its folders.
 ///
 /// # Errors
@@ -20,14 +22,16 @@ pub fn open(path: &Path) -> io::Result<File> {
             .mode(0o700)
             .create(folder)?;
     }
-    OpenOptions::new()
+    let file = OpenOptions::new()
         .read(true)
         .write(true)
         .create(true)
         .truncate(false)
         .mode(0o600)
         .custom_flags(libc::O_NOFOLLOW)
-        .open(path)
+        .open(path)?;
+    write::give_to(&file, &fs::metadata(folder)?)?;
+    Ok(file)
 }
 
 #[cfg(test)]

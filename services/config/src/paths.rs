@@ -23,6 +23,9 @@ pub struct Paths {
     pub home: Option<PathBuf>,
     /// The state directory.
     pub state: PathBuf,
+    /// Where agents write: workspaces, homes, what is of one turn. The state directory,
+    /// unless agents and daemons are different users.
+    pub agent_places: PathBuf,
     /// Where the daemons' sockets are.
     pub runtime: PathBuf,
     /// The configuration file, whether or not it is there.
@@ -31,6 +34,7 @@ pub struct Paths {
 
 impl Paths {
     /// OPENCLAW_STATE_DIR, else ~/.openclaw, else a legacy folder that exists;
+    /// OPENCLAW_AGENT_DIR, else the state directory;
     /// OPENCLAW_CONFIG_PATH, else a configuration that exists there;
     /// OPENCLAW_RUNTIME_DIR, else $XDG_RUNTIME_DIR/openclaw, else
     /// /run/user/UID/openclaw where that is this user's, else `run` in the state
@@ -48,6 +52,10 @@ impl Paths {
                 None => state.join("run"),
             },
         };
+        let agent_places = match absolute(environment, "OPENCLAW_AGENT_DIR")? {
+            Some(folder) => folder,
+            None => state.clone(),
+        };
         let configuration = match absolute(environment, "OPENCLAW_CONFIG_PATH")? {
             Some(path) => path,
             None => CONFIGURATION
@@ -59,6 +67,7 @@ impl Paths {
         Ok(Self {
             home,
             state,
+            agent_places,
             runtime,
             configuration,
         })
@@ -107,9 +116,14 @@ impl Paths {
         self.state.join("agents")
     }
 
-    /// What an agent keeps: sessions, home, temporary files.
+    /// What is kept of an agent: sessions, keys.
     pub fn agent(&self, agent_id: &str) -> PathBuf {
         self.agents().join(agent_id)
+    }
+
+    /// What an agent's processes write, or are given, beside its workspace.
+    pub fn agent_own(&self, agent_id: &str) -> PathBuf {
+        self.agent_places.join("agents").join(agent_id)
     }
 
     /// An agent's sessions.json and transcripts.
@@ -119,23 +133,28 @@ impl Paths {
 
     /// HOME of the agent's processes.
     pub fn agent_home(&self, agent_id: &str) -> PathBuf {
-        self.agent(agent_id).join("home")
+        self.agent_own(agent_id).join("home")
     }
 
     /// HOME of a server of tools that works for the agent.
     pub fn server_home(&self, agent_id: &str, server: &str) -> PathBuf {
-        self.agent(agent_id).join("mcp").join(server)
+        self.agent_own(agent_id).join("mcp").join(server)
+    }
+
+    /// The folder in which each turn of an agent has its TMPDIR.
+    pub fn temporaries(&self, agent_id: &str) -> PathBuf {
+        self.agent_own(agent_id).join("tmp")
     }
 
     /// TMPDIR of one turn.
     pub fn turn_temporary(&self, agent_id: &str, run_id: &str) -> PathBuf {
-        self.agent(agent_id).join("tmp").join(run_id)
+        self.temporaries(agent_id).join(run_id)
     }
 
     /// The folder in which each turn of an agent has one for what is not the
     /// agent's to name: see [`Paths::turn_given`] and its neighbours. The host's.
     pub fn turn_folders(&self, agent_id: &str) -> PathBuf {
-        self.agent(agent_id).join("turns")
+        self.agent_own(agent_id).join("turns")
     }
 
     /// The folder of one turn that ends with it.
@@ -183,8 +202,14 @@ impl Paths {
     /// The same places in another state directory.
     #[must_use]
     pub fn in_state(&self, state: &Path) -> Self {
+        let is_apart = self.agent_places != self.state;
         Self {
             state: state.to_owned(),
+            agent_places: if is_apart {
+                self.agent_places.clone()
+            } else {
+                state.to_owned()
+            },
             ..self.clone()
         }
     }
@@ -204,8 +229,8 @@ impl Paths {
     /// The default workspace of an agent.
     pub fn default_workspace(&self, agent_id: &str) -> PathBuf {
         match agent_id {
-            "main" => self.state.join("workspace"),
-            other => self.state.join(format!("workspace-{other}")),
+            "main" => self.agent_places.join("workspace"),
+            other => self.agent_places.join(format!("workspace-{other}")),
         }
     }
 
@@ -340,6 +365,36 @@ mod tests {
         ] {
             assert_eq!(path, Path::new(expected));
         }
+    }
+
+    #[test]
+    fn places_of_agents_may_be_apart_from_the_state() {
+        let apart = [
+            ("OPENCLAW_STATE_DIR", "/s"),
+            ("OPENCLAW_RUNTIME_DIR", "/r"),
+            ("OPENCLAW_AGENT_DIR", "/a"),
+        ];
+        let paths = resolve(&apart).unwrap();
+        for (path, expected) in [
+            (paths.sessions("x"), "/s/agents/x/sessions"),
+            (paths.turns(), "/s/state/turns"),
+            (paths.agent_home("x"), "/a/agents/x/home"),
+            (paths.server_home("x", "m"), "/a/agents/x/mcp/m"),
+            (paths.turn_temporary("x", "r"), "/a/agents/x/tmp/r"),
+            (paths.turn_given("x", "r"), "/a/agents/x/turns/r/given"),
+            (paths.default_workspace("main"), "/a/workspace"),
+            (
+                paths.in_state(Path::new("/t")).default_workspace("x"),
+                "/a/workspace-x",
+            ),
+        ] {
+            assert_eq!(path, Path::new(expected));
+        }
+        let together = resolve(&apart[..2]).unwrap().in_state(Path::new("/t"));
+        assert_eq!(
+            together.default_workspace("main"),
+            Path::new("/t/workspace")
+        );
     }
 
     #[test]

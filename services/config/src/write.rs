@@ -6,13 +6,13 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-/// What is private: the owner's alone.
-const PRIVATE: u32 = 0o600;
+use nix::unistd::{Gid, Uid, fchown, geteuid};
 
 /// Writes `bytes` to a temporary file beside `path`, syncs it, renames it over
 /// `path` and syncs the folder. A link is followed, so that a configuration
-/// that is kept elsewhere stays there. The file is its owner's alone; a
-/// stricter mode is kept. On an error the old file is as it was.
+/// that is kept elsewhere stays there. The file is its owner's alone
+/// ([`openclaw_modes`]); a stricter mode is kept. In a folder of somebody else's
+/// root writes for whoever has the file, or else the folder. On an error the old file is as it was.
 pub fn atomic(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let target = target(path)?;
     let folder = target.parent().unwrap_or(Path::new("/"));
@@ -23,13 +23,29 @@ pub fn atomic(path: &Path, bytes: &[u8]) -> io::Result<()> {
         .tempfile_in(folder)?;
     temporary.write_all(bytes)?;
     // Whatever the umask took away.
-    let mode = fs::metadata(&target).map_or(PRIVATE, |old| old.mode() & PRIVATE);
+    let most = openclaw_modes::current().file;
+    let old = fs::metadata(&target).ok();
+    let mode = old.as_ref().map_or(most, |old| old.mode() & most);
     temporary
         .as_file()
         .set_permissions(Permissions::from_mode(mode))?;
+    give_to(
+        temporary.as_file(),
+        &old.map_or_else(|| fs::metadata(folder), Ok)?,
+    )?;
     temporary.as_file().sync_all()?;
     temporary.persist(&target).map_err(|error| error.error)?;
     File::open(folder)?.sync_all()
+}
+
+/// Gives what root made to the owner of `like`, in whose folder or place it is.
+pub(crate) fn give_to(made: &File, like: &fs::Metadata) -> io::Result<()> {
+    // Of one's own there is nothing to change, and a service may be forbidden to.
+    if !geteuid().is_root() || like.uid() == 0 || made.metadata()?.uid() != 0 {
+        return Ok(());
+    }
+    let (user, group) = (Uid::from_raw(like.uid()), Gid::from_raw(like.gid()));
+    Ok(fchown(made, Some(user), Some(group))?)
 }
 
 fn target(path: &Path) -> io::Result<PathBuf> {

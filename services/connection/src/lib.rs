@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use openclaw_config::Paths;
+use nix::unistd::geteuid;
+use openclaw_config::{Environment, Paths};
 use openclaw_foreground::obstacle;
 use openclaw_proto::call::{Broken, CallError, RefusalCode};
 use openclaw_proto::{gateway, sessions};
@@ -14,6 +15,44 @@ use tokio::runtime::{Builder, Runtime};
 
 /// How the suite is started.
 pub use openclaw_doctor::START;
+
+/// How the suite of the machine is started, by root.
+const START_OF_MACHINE: &str = "start it with: sudo systemctl start openclaw.target";
+
+/// For the suite of the machine: its places, and the modes of what is written there.
+#[must_use]
+pub fn of_machine(environment: Environment) -> Environment {
+    openclaw_modes::share_with_group();
+    environment.of_machine()
+}
+
+/// Whether only the gateway's socket is open to whoever runs this: the machine's suite is for
+/// people of its group, the sockets of the other daemons for these daemons and root.
+#[must_use]
+pub fn asks_gateway_alone() -> bool {
+    openclaw_modes::are_shared() && !geteuid().is_root()
+}
+
+/// Fails for whoever may not look at the files of the machine's suite.
+///
+/// # Errors
+/// It is the suite of the machine, and this is not root.
+pub fn root_alone(command: &str, environment: &Environment) -> Result<(), Failure> {
+    if !environment.is_of_machine() || geteuid().is_root() {
+        return Ok(());
+    }
+    let what = format!("the files of the machine's suite are for root to look at: {command}");
+    Err(Failure::new(what).hint(format!("sudo openclawctl --system {command}")))
+}
+
+/// The failure that a command is which knows of a user's own suite alone.
+#[must_use]
+pub fn of_users_alone(command: &str) -> Failure {
+    Failure::usage(format!(
+        "openclawctl {command} is for the suite of a user, not for that of the machine"
+    ))
+    .hint("man openclaw.target says how that is set up, and where its keys are")
+}
 
 /// How long a gateway that was lost is asked again: one that is started again
 /// takes the connection at once, because its socket stays.
@@ -94,7 +133,14 @@ pub fn failure(daemon: &str, error: &CallError) -> Failure {
     let failure = Failure::new(problem(daemon, error));
     match error {
         CallError::Absent(socket) if socket.kind() != ErrorKind::PermissionDenied => {
-            failure.hint(START)
+            failure.hint(if openclaw_modes::are_shared() {
+                START_OF_MACHINE
+            } else {
+                START
+            })
+        }
+        CallError::Absent(_) if openclaw_modes::are_shared() && daemon == "gateway" => {
+            failure.hint("sudo adduser NAME openclaw lets NAME in, from the next login on")
         }
         CallError::Refused {
             remedy: Some(remedy),
@@ -112,6 +158,13 @@ pub fn problem(daemon: &str, error: &CallError) -> String {
             match absent.kind() {
                 ErrorKind::NotFound => {
                     format!("the {daemon} is not running: there is no socket {socket}")
+                }
+                ErrorKind::PermissionDenied if openclaw_modes::are_shared() => {
+                    let whom = match daemon {
+                        "gateway" => "the group openclaw, and you are not in it",
+                        _ => "root",
+                    };
+                    format!("{socket} is closed to you: the {daemon} answers {whom}")
                 }
                 ErrorKind::PermissionDenied => {
                     format!("{socket} belongs to another user: the {daemon} answers only its own")

@@ -35,6 +35,9 @@ pub(crate) struct Cli {
     /// Print long output as it is, also at a terminal [there: OPENCLAW_PAGER, PAGER or less]
     #[arg(long, global = true)]
     pub(crate) no_pager: bool,
+    /// Of the suite of this machine, which systemd runs for a group of users, and not of your own
+    #[arg(long, global = true)]
+    pub(crate) system: bool,
 }
 
 /// What to do.
@@ -119,6 +122,25 @@ pub(crate) enum Command {
     /// Becomes a daemon with its socket as descriptor 3; part of `run`.
     #[command(hide = true)]
     Activate(Activate),
+}
+
+impl Command {
+    /// The name of a command that does something to files, units or keys of its user, and
+    /// knows nothing of those of the machine's suite.
+    pub(crate) fn of_users_alone(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Setup(_) => "setup",
+            Self::Run(_) => "run",
+            Self::Sockets(_) => "sockets",
+            Self::Auth(_) => "auth",
+            Self::Security(_) => "security",
+            Self::Channels(_) => "channels",
+            Self::Import(_) => "import",
+            Self::Backup(_) => "backup",
+            Self::Restore(_) => "restore",
+            _ => return None,
+        })
+    }
 }
 
 /// Arguments of `message`.
@@ -310,6 +332,7 @@ pub(crate) fn parse(
         return Ok(Cli {
             command: Command::Chat(Chat::default()),
             no_pager: true,
+            system: false,
         });
     }
     let mut error = match Cli::try_parse_from(&words) {

@@ -34,6 +34,7 @@ pub(crate) fn execute(
     arguments: &cli::Doctor,
     environment: &Environment,
 ) -> Result<ExitCode, Failure> {
+    connection::root_alone("doctor", environment)?;
     let paths = Paths::resolve(environment)?;
     let mut checks = all(&paths, environment)?;
     let mut mended = Vec::new();

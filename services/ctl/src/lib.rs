@@ -8,6 +8,7 @@ use openclaw_terminal::aliases;
 use openclaw_terminal::pager::Pager;
 
 use crate::cli::{Command, SecurityAction};
+use openclaw_connection as connection;
 
 mod approvals;
 mod backup;
@@ -39,6 +40,11 @@ pub fn main() -> ExitCode {
     let cli = match cli::parse(words.collect(), alias) {
         Ok(cli) => cli,
         Err(code) => return code,
+    };
+    let environment = match (cli.system, cli.command.of_users_alone()) {
+        (false, _) => environment,
+        (true, None) => connection::of_machine(environment),
+        (true, Some(name)) => return connection::of_users_alone(name).report(),
     };
     let is_paged = !cli.no_pager && is_long(&cli.command);
     let pager = is_paged.then(Pager::begin).flatten();

@@ -194,8 +194,10 @@ fn tell(arguments: &[&str], environment: &Environment) -> Result<(), Failure> {
     let mut all = vec!["--user"];
     all.extend(arguments);
     manager::tell("systemctl", &all, environment).map_err(|error| {
-        Failure::from(anyhow::Error::from(error)).hint(
-            "openclawctl logs says why; systemctl --user status openclaw.target what stands still",
-        )
+        Failure::from(anyhow::Error::from(error)).hint(if environment.is_of_machine() {
+            "it is for root: sudo openclawctl --system start, stop or restart; openclawctl --system logs says more"
+        } else {
+            "openclawctl logs says why; systemctl --user status openclaw.target what stands still"
+        })
     })
 }

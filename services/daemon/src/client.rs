@@ -46,7 +46,7 @@ where
     R: Future<Output = anyhow::Result<()>>,
 {
     // As UMask= in the units: what a daemon writes is for nobody else.
-    umask(Mode::from_bits_truncate(0o077));
+    umask(Mode::from_bits_truncate(openclaw_modes::current().foreign));
     let environment = Environment::inherit();
     let _telemetry = Telemetry::install(name, level(&environment));
     panics::install();

@@ -23,13 +23,16 @@ const CONNECTION_LIMIT: usize = 256;
 pub struct Caller {
     /// The user.
     pub uid: u32,
+    /// Whether whoever may open the socket speaks for the owner, as in the machine's own suite:
+    /// there the group of the socket's file says who may.
+    pub is_admitted: bool,
 }
 
 impl Caller {
     /// Whether it is the user that this daemon runs as, or root, who could
-    /// become that user.
+    /// become that user, or one who speaks for the owner.
     pub fn is_owner(self) -> bool {
-        self.uid == 0 || self.uid == nix::unistd::geteuid().as_raw()
+        self.is_admitted || self.uid == 0 || self.uid == nix::unistd::geteuid().as_raw()
     }
 }
 
@@ -99,7 +102,11 @@ fn is_own(stream: &UnixStream) -> bool {
 fn allowed(stream: &UnixStream, guests: &Guests) -> Option<Caller> {
     match stream.peer_cred() {
         Ok(peer) => {
-            let caller = Caller { uid: peer.uid() };
+            let caller = Caller {
+                uid: peer.uid(),
+                // The daemon itself declares it, by who shares its state.
+                is_admitted: openclaw_modes::are_shared(),
+            };
             if caller.is_owner() || guests(caller.uid) {
                 return Some(caller);
             }

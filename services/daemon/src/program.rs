@@ -72,9 +72,12 @@ where
     F: FnOnce(Daemon<S>) -> R,
     R: Future<Output = anyhow::Result<()>>,
 {
-    // As UMask= in the units: what a daemon writes is for nobody else.
-    umask(Mode::from_bits_truncate(0o077));
     let environment = Environment::inherit();
+    if environment.is_of_machine() {
+        openclaw_modes::share_with_group();
+    }
+    // As UMask= in the units: what a daemon writes is for nobody else.
+    umask(Mode::from_bits_truncate(openclaw_modes::current().foreign));
     let first = configuration::first(load, &environment);
     let level = first.as_ref().map_or(LogLevel::Info, |current| {
         (*current.settings).as_ref().log_level

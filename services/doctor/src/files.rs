@@ -18,8 +18,10 @@ use crate::remedy::Mend;
 
 /// The permission bits of a mode.
 const PERMISSIONS: u32 = 0o777;
-/// What group and others may have of anything here: nothing.
-const FOREIGN: u32 = 0o077;
+/// Of the runtime directory, and of the sockets in it: of a user's own suite, and of that of the
+/// machine, whose sockets are their groups'.
+const OWN: [u32; 2] = [0o700, 0o600];
+const OF_MACHINE: [u32; 2] = [0o755, 0o660];
 
 /// The state directory, and the configuration file in it, which may hold keys.
 pub(crate) fn state(paths: &Paths) -> Vec<Check> {
@@ -152,7 +154,12 @@ pub(crate) fn sockets(paths: &Paths) -> Vec<Check> {
         // Without it there are no sockets either.
         Err(error) => return vec![unreadable(NAME, &paths.runtime, &error)],
     };
-    let mut checks = vec![exact(NAME, &paths.runtime, &found, 0o700, found.is_dir())];
+    let [folder, socket] = if openclaw_modes::are_shared() {
+        OF_MACHINE
+    } else {
+        OWN
+    };
+    let mut checks = vec![exact(NAME, &paths.runtime, &found, folder, found.is_dir())];
     let sockets = [
         ("gateway socket", paths.gateway_socket()),
         ("agent-runner socket", paths.runner_socket()),
@@ -161,7 +168,7 @@ pub(crate) fn sockets(paths: &Paths) -> Vec<Check> {
     for (name, path) in sockets {
         checks.push(match fs::symlink_metadata(&path) {
             Ok(found) => stale(name, &path, &found).unwrap_or_else(|| {
-                exact(name, &path, &found, 0o600, found.file_type().is_socket())
+                exact(name, &path, &found, socket, found.file_type().is_socket())
             }),
             Err(error) => unreadable(name, &path, &error),
         });
@@ -175,7 +182,10 @@ fn private(name: &str, path: &Path, found: &Metadata, mode: &str) -> Check {
     if let Some(check) = foreign(name, path, found) {
         return check;
     }
-    match found.mode() & FOREIGN {
+    match found.mode() & openclaw_modes::current().foreign {
+        0 if openclaw_modes::are_shared() => {
+            Check::ok(name, format!("{shown} is closed to other users"))
+        }
         0 => Check::ok(name, format!("{shown} is yours alone")),
         _ => Check::warn(
             name,
@@ -245,7 +255,9 @@ pub(crate) fn is_stale(path: &Path) -> bool {
 
 fn foreign(name: &str, path: &Path, found: &Metadata) -> Option<Check> {
     let own = geteuid().as_raw();
-    (found.uid() != own).then(|| {
+    // Each daemon of the machine's suite is a user of its own.
+    let is_foreign = found.uid() != own && !openclaw_modes::are_shared();
+    is_foreign.then(|| {
         Check::fail(
             name,
             format!(

@@ -44,7 +44,7 @@ fn turns(paths: &Paths) -> Option<Check> {
 pub(crate) fn folders_of_ended_turns(paths: &Paths) -> Vec<PathBuf> {
     let agents = names(&paths.agents()).into_iter();
     let mut folders: Vec<PathBuf> = agents
-        .flat_map(|agent| ["turns", "tmp"].map(|kind| paths.agent(&agent).join(kind)))
+        .flat_map(|agent| [paths.turn_folders(&agent), paths.temporaries(&agent)])
         .flat_map(|kind| {
             let runs = names(&kind).into_iter();
             let ended = runs.filter(|run| is_run(run) && !has_spool(paths, run));

@@ -23,6 +23,16 @@ pub(crate) const UNITS: [&str; 13] = [
     "openclaw-schedule.service",
     "openclaw-telegram.service",
 ];
+/// Of them those that the machine's own suite does without, and what it has besides.
+const OF_USERS: [&str; 2] = ["openclaw-cli.socket", "openclaw-telegram.service"];
+const OF_MACHINE: [&str; 2] = ["openclaw-spawner.socket", "openclaw-spawner.service"];
+/// Where units of the machine's own manager are (systemd.unit(5)).
+const MACHINE_FOLDERS: [&str; 4] = [
+    "/etc/systemd/system",
+    "/usr/local/lib/systemd/system",
+    "/usr/lib/systemd/system",
+    "/lib/systemd/system",
+];
 /// Where units of all users' managers are (systemd.unit(5)).
 pub(crate) const SYSTEM_FOLDERS: [&str; 4] = [
     "/etc/systemd/user",
@@ -44,15 +54,25 @@ pub(crate) fn installed(paths: &Paths, environment: &Environment) -> Check {
         return Check::ok(NAME, detail);
     }
     let folders = folders(paths, environment);
-    let missing: Vec<&str> = UNITS
-        .into_iter()
+    let wanted = wanted(environment);
+    let missing: Vec<&str> = wanted
+        .iter()
+        .copied()
         .filter(|unit| !folders.iter().any(|folder| folder.join(unit).exists()))
         .collect();
     match missing.len() {
-        0 => Check::ok(NAME, format!("all {} are installed", UNITS.len())),
-        all if all == UNITS.len() => Check::warn(NAME, "none is installed", FIX),
+        0 => Check::ok(NAME, format!("all {} are installed", wanted.len())),
+        all if all == wanted.len() => Check::warn(NAME, "none is installed", FIX),
         _ => Check::fail(NAME, format!("missing: {}", missing.join(", ")), FIX),
     }
+}
+
+fn wanted(environment: &Environment) -> Vec<&'static str> {
+    if !environment.is_of_machine() {
+        return UNITS.to_vec();
+    }
+    let common = UNITS.into_iter().filter(|unit| !OF_USERS.contains(unit));
+    common.chain(OF_MACHINE).collect()
 }
 
 /// Whether the unit is in any folder of units.
@@ -88,6 +108,9 @@ pub fn user_folder(paths: &Paths, environment: &Environment) -> Option<PathBuf> 
 }
 
 pub(crate) fn folders(paths: &Paths, environment: &Environment) -> Vec<PathBuf> {
+    if environment.is_of_machine() {
+        return MACHINE_FOLDERS.map(PathBuf::from).to_vec();
+    }
     let data = match environment.get("XDG_DATA_HOME") {
         Some(folder) => Some(PathBuf::from(folder)),
         None => paths.home.as_ref().map(|home| home.join(".local/share")),

@@ -2,7 +2,7 @@
 
 use std::fs::DirBuilder;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
@@ -11,10 +11,13 @@ use nix::sys::stat::Mode;
 
 use crate::beneath;
 use crate::error::Error;
-use crate::ownership::Ownership;
+use crate::ownership::{Ownership, is_of_group};
 
 /// Of folders that are made: only for their owner.
 pub(crate) const FOLDER_MODE: Mode = Mode::S_IRWXU;
+
+/// Of folders that are made in one of its group.
+const OF_GROUP: u32 = 0o770;
 
 /// An open folder in which somebody else may write at the same time.
 ///
@@ -175,10 +178,19 @@ impl AsFd for Folder {
     }
 }
 
+/// The mode with which a folder is made at `path`, the host's own: `mode`, or what its
+/// group may have where the folder around it is that group's.
+pub fn mode_of_new(path: &Path, mode: u32) -> u32 {
+    let mut around = path.ancestors().skip(1);
+    let around = around.find_map(|folder| folder.metadata().ok());
+    let around = around.map_or(0, |found| found.permissions().mode());
+    if is_of_group(around) { OF_GROUP } else { mode }
+}
+
 fn make(path: &Path) -> Result<(), Error> {
     DirBuilder::new()
         .recursive(true)
-        .mode(FOLDER_MODE.bits())
+        .mode(mode_of_new(path, FOLDER_MODE.bits()))
         .create(path)
         .map_err(|source| Error::new("create", path, source))
 }

@@ -110,7 +110,7 @@ impl Folder {
     fn create_one(&self, relative: &Path) -> Result<(), Error> {
         let error = |errno| self.error("create", relative, errno);
         let (folder, name) = self.parent("create", relative)?;
-        match mkdirat(&folder, name, FOLDER_MODE) {
+        match mkdirat(&folder, name, self.ownership.mode(FOLDER_MODE)) {
             Ok(()) => {}
             Err(Errno::EEXIST) => return Ok(()),
             Err(errno) => return Err(error(errno)),

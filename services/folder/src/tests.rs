@@ -1,4 +1,4 @@
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -365,4 +365,34 @@ fn a_link_is_made_for_others_and_replaces_nothing() {
     assert_eq!(folder.read_link("nothing").unwrap(), None);
     assert!(folder.read_link("link/passwd").is_err());
     assert!(is_link(&folder.folder("link").unwrap_err()));
+}
+
+#[test]
+fn what_is_made_in_a_folder_of_a_group_is_the_groups() {
+    let top = tempfile::tempdir().unwrap();
+    let path = top.path().join("shared");
+    std::fs::create_dir(&path).unwrap();
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+    let chmod = |mode| std::fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+    // The bit alone, or the group's rights alone, say nothing.
+    for around in [0o2700, 0o770, 0o2750] {
+        chmod(around);
+        let folder = Folder::open(&path).unwrap().unwrap();
+        folder.write("own", b"x", 0o600).unwrap();
+        assert_eq!(mode(&path.join("own")), 0o600, "{around:o}");
+        assert_eq!(mode_of_new(&path.join("new"), 0o700), 0o700, "{around:o}");
+        folder.remove("own").unwrap();
+    }
+    chmod(0o2770);
+    let folder = Folder::open(&path).unwrap().unwrap();
+    folder.write("file", b"x", 0o600).unwrap();
+    assert_eq!(mode(&path.join("file")), 0o660);
+    // What somebody decided about stays.
+    folder.write("given", b"x", 0o644).unwrap();
+    assert_eq!(mode(&path.join("given")), 0o644);
+    folder.create_folder("a/b").unwrap();
+    for made in ["a", "a/b"] {
+        assert_eq!(mode(&path.join(made)), 0o2770, "{made}");
+    }
+    assert_eq!(mode_of_new(&path.join("new/deep"), 0o700), 0o770);
 }

@@ -57,6 +57,8 @@ pub fn unwritable(state: &Path) -> Option<String> {
     let shown = state.display();
     match error.kind() {
         ErrorKind::NotFound => None,
+        // Of the machine's suite, to whoever only talks to it.
+        ErrorKind::PermissionDenied if openclaw_modes::are_shared() => None,
         ErrorKind::StorageFull => Some(format!(
             "the disk is full: nothing can be written to {shown}; make room there"
         )),

@@ -5,7 +5,7 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Command, Stdio};
 
 use anyhow::Context as _;
-use nix::unistd::geteuid;
+use nix::unistd::{User, geteuid};
 use openclaw_config::{Environment, programs};
 use openclaw_settings::LogLevel;
 use openclaw_settings::channels::CHANNELS;
@@ -24,6 +24,9 @@ const SERVICES: [&str; 4] = [
     "openclaw-telegram.service",
 ];
 
+/// The users that the daemons of the machine's own suite are, and its schedule and turns with them.
+const USERS_OF_MACHINE: [&str; 3] = ["openclaw", "openclaw-memory", "openclaw-runner"];
+
 /// Gives what `filter` wants to `take`.
 pub(crate) fn read(
     environment: &Environment,
@@ -32,7 +35,7 @@ pub(crate) fn read(
     take: &mut Take<'_>,
 ) -> Result<(), Failure> {
     let mut arguments = options(filter, follow);
-    arguments.extend(matches(filter));
+    arguments.extend(matches(filter, environment));
     lines(
         environment,
         &arguments,
@@ -94,11 +97,28 @@ fn priority(level: LogLevel) -> Option<u8> {
     }
 }
 
+/// The users whose records are those of daemons, which nobody else can claim to be, and that of
+/// the manager.
+fn senders(environment: &Environment) -> (Vec<String>, Vec<String>) {
+    if !environment.is_of_machine() {
+        let user = format!("_UID={}", geteuid());
+        return (vec![user.clone()], vec![user]);
+    }
+    let users = USERS_OF_MACHINE.iter();
+    let found = users.filter_map(|name| User::from_name(name).ok().flatten());
+    let of = |user: User| format!("_UID={}", user.uid);
+    // Without any of them there is nothing to be shown.
+    let mut daemons: Vec<String> = found.map(of).collect();
+    if daemons.is_empty() {
+        daemons.push("_UID=0".to_owned());
+    }
+    (daemons, vec!["_PID=1".to_owned()])
+}
+
 /// Values of one field are alternatives, fields go together, and `+` begins
 /// another set (journalctl(1)).
-fn matches(filter: &Filter) -> Vec<String> {
-    let user = format!("_UID={}", geteuid());
-    let mut matches = vec![user.clone()];
+fn matches(filter: &Filter, environment: &Environment) -> Vec<String> {
+    let (mut matches, of_manager) = senders(environment);
     let units = filter.unit.map_or(Unit::ALL.to_vec(), |unit| vec![unit]);
     matches.extend(
         units
@@ -114,8 +134,14 @@ fn matches(filter: &Filter) -> Vec<String> {
     let fields = filter.fields();
     matches.extend(fields.map(|(name, value)| format!("{}={value}", name.to_uppercase())));
     if filter.fields().next().is_none() && filter.unit.is_none() {
-        matches.extend(["+".to_owned(), user]);
-        matches.extend(SERVICES.map(|name| format!("USER_UNIT={name}")));
+        matches.push("+".to_owned());
+        matches.extend(of_manager);
+        let unit = if environment.is_of_machine() {
+            "UNIT"
+        } else {
+            "USER_UNIT"
+        };
+        matches.extend(SERVICES.map(|name| format!("{unit}={name}")));
     }
     matches
 }
@@ -188,8 +214,8 @@ mod tests {
         );
         let user = format!("_UID={}", geteuid());
         let expected = [&user, "SYSLOG_IDENTIFIER=openclaw-turn", "OPENCLAW_RUN=r1"];
-        assert_eq!(matches(&filter), expected);
-        let all = matches(&Filter::default());
+        assert_eq!(matches(&filter, &Environment::default()), expected);
+        let all = matches(&Filter::default(), &Environment::default());
         assert!(all.contains(&"+".to_owned()), "{all:?}");
         assert!(all.contains(&"USER_UNIT=openclaw-gateway.service".to_owned()));
     }

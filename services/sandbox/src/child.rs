@@ -94,6 +94,8 @@ fn confine(
     let only = only.transpose().map_err(named("program"))?;
     // Before the ids, because RLIMIT_NPROC is checked when a process changes its user.
     limits::apply(&plan.limits, counts_alone(&plan)).map_err(named("limits"))?;
+    // At every level, and before the capabilities of a namespace of its own are given up.
+    ids::settle().map_err(named("ids"))?;
     if let Some(confinement) = &plan.confinement {
         // Dropping from the bounding set needs CAP_SETPCAP, which goes with user 0.
         capabilities::drop_bounding().map_err(named("capabilities"))?;

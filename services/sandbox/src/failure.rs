@@ -80,7 +80,7 @@ pub(crate) enum StepError {
         #[source]
         source: std::io::Error,
     },
-    #[error("user 0 could be regained after it was given up")]
+    #[error("a user could be regained after it was given up")]
     Regained,
     #[error("a {which} namespace is not permitted here: {remedy}")]
     Namespace {

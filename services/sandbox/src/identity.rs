@@ -51,8 +51,10 @@ pub enum IdentityError {
     Privileged(String),
 }
 
-/// CAP_CHOWN, CAP_SETGID and CAP_SETUID, as bits of a set of capabilities(7).
-const TO_GIVE_UP: u64 = 1 | 1 << 6 | 1 << 7;
+/// CAP_SETGID and CAP_SETUID, as bits of a set of capabilities(7).
+const TO_CHANGE_USER: u64 = 1 << 6 | 1 << 7;
+/// And CAP_CHOWN.
+const TO_GIVE_UP: u64 = 1 | TO_CHANGE_USER;
 
 /// Whether this process is root and so has something to give up. Where a container lets root become
 /// nobody else (no capabilities, or no other user in it), it counts as an ordinary user.
@@ -65,6 +67,14 @@ pub fn is_root() -> bool {
 /// Whether this process is root and cannot become anybody else.
 pub fn is_stuck_root() -> bool {
     geteuid().is_root() && !is_root()
+}
+
+/// Whether this process is an ordinary user who may become others: a service of the machine with
+/// CAP_SETUID and CAP_SETGID. Its agents are users of their own, as root's are. A process in a user
+/// namespace of its own has these, too: ask before making one.
+pub fn can_change_user() -> bool {
+    let effective = sys::effective_capabilities().unwrap_or(0);
+    !geteuid().is_root() && effective & TO_CHANGE_USER == TO_CHANGE_USER
 }
 
 fn can_become_others() -> bool {

@@ -1,11 +1,18 @@
-//! Giving up root.
+//! Giving up root, or the user of a service.
 
+use nix::sys::prctl;
+use nix::sys::stat::{Mode, umask};
 use nix::unistd::{
-    Gid, Uid, getgroups, getresgid, getresuid, setgid, setgroups, setresgid, setresuid, setuid,
+    Gid, Uid, geteuid, getgroups, getresgid, getresuid, setgid, setgroups, setresgid, setresuid,
+    setuid,
 };
 
+use crate::capabilities;
 use crate::failure::{StepError, system};
 use crate::identity::Identity;
+
+/// What an agent makes in a folder that it shares with daemons of other users is for their group.
+const UMASK: Mode = Mode::from_bits_truncate(0o007);
 
 /// Becomes `identity`, for good.
 pub(crate) fn give_up(identity: &Identity) -> Result<(), StepError> {
@@ -21,6 +28,37 @@ pub(crate) fn give_up(identity: &Identity) -> Result<(), StepError> {
     } else {
         Err(StepError::Regained)
     }
+}
+
+/// Becomes `identity` by CAP_SETUID and CAP_SETGID of an ordinary user, and gives these up. The
+/// saved id stays that user's: by it the daemon may signal this process (kill(2)), and processes of
+/// `identity` may not look into it (ptrace(2)). Whoever executes anything calls [`settle`] first.
+pub(crate) fn take_on(identity: &Identity) -> Result<(), StepError> {
+    let own = geteuid();
+    let Identity { name, uid, gid } = identity;
+    setgroups(&[]).map_err(system("give up", "supplementary groups"))?;
+    setresgid(*gid, *gid, *gid).map_err(system("become group of", name))?;
+    setresuid(*uid, *uid, own).map_err(system("become user", name))?;
+    capabilities::clear()?;
+    // A change of users makes /proc/self root's (proc(5)), and with it the maps of a user namespace.
+    prctl::set_dumpable(true).map_err(system("keep", "/proc/self"))?;
+    umask(UMASK);
+    Ok(())
+}
+
+/// Gives up the saved ids that [`take_on`] left, for good.
+pub(crate) fn settle() -> Result<(), StepError> {
+    let ids = getresuid().map_err(system("look at", "user ids"))?;
+    if ids.saved == ids.real {
+        return Ok(());
+    }
+    let user = ids.real;
+    setresuid(user, user, user).map_err(system("give up", "saved user id"))?;
+    let before = ids.saved;
+    if setresuid(before, before, before).is_ok() {
+        return Err(StepError::Regained);
+    }
+    Ok(())
 }
 
 /// Whether all ids are the ones of `identity` and no group is left.

@@ -9,13 +9,14 @@ mod scene;
 mod trial;
 
 use std::fmt;
+use std::io;
 
 use nix::sys::prctl;
 use nix::sys::signal::{SigSet, Signal};
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{AGENT_USER, Level};
-use crate::{descriptors, identity, namespaces};
+use crate::{descriptors, identity, ids, namespaces};
 
 pub use crate::remedy::Remedy;
 
@@ -181,11 +182,14 @@ pub fn run() -> Report {
     let exits: SigSet = [Signal::SIGCHLD].into_iter().collect();
     let _ = exits.thread_block();
     let user = identity::is_root().then(|| identity::agent(AGENT_USER));
-    let agent_user = match &user {
-        Some(Ok(user)) => Some(user.name.clone()),
+    let other = identity::can_change_user().then(become_agent).transpose();
+    let agent_user = match (&user, &other) {
+        (Some(Ok(user)), _) => Some(user.name.clone()),
+        (_, Ok(other)) => other.clone(),
         _ => None,
     };
-    let checks = match scene::Scene::new(user.and_then(Result::ok)) {
+    let scene = other.and_then(|other| scene::Scene::new(user.and_then(Result::ok), other));
+    let checks = match scene {
         Ok(scene) => attempts::ALL
             .iter()
             .map(|attempt| trial::check(attempt, &scene))
@@ -194,7 +198,7 @@ pub fn run() -> Report {
             name: "probe".into(),
             part: Part::Base,
             state: State::Failed,
-            detail: format!("cannot make a temporary directory: {error}"),
+            detail: format!("nothing can be tried: {error}"),
         }],
     };
     let report = Report {
@@ -207,6 +211,14 @@ pub fn run() -> Report {
         stricter: stricter(&report),
         ..report
     }
+}
+
+/// As turns of a service that may change its user begin: all is tried as the agent.
+fn become_agent() -> io::Result<String> {
+    let agent = identity::agent(AGENT_USER).map_err(io::Error::other)?;
+    let became = ids::take_on(&agent).and_then(|()| ids::settle());
+    became.map_err(io::Error::other)?;
+    Ok(agent.name)
 }
 
 /// Namespaces come first: they give more, and most machines can have them.

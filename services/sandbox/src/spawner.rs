@@ -35,7 +35,13 @@ pub struct Order {
     pub args: Vec<String>,
     /// Its whole environment.
     pub env: Vec<(String, String)>,
+    /// Whether it says what it has to say where its standard input comes from, a socket.
+    #[serde(default)]
+    pub answers: bool,
 }
+
+/// The variable that says which journal standard error leads to.
+const JOURNAL: &str = "JOURNAL_STREAM";
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -45,7 +51,7 @@ enum Answer {
 }
 
 /// Asks the spawner at the other end of `socket` to start a process with `stdin` as its standard
-/// input; standard output and error are the spawner's own. Returns its process id.
+/// input; standard output, unless it [answers](Order::answers), and error are the spawner's own. Returns its process id.
 ///
 /// # Errors
 /// The spawner is gone, or says why it cannot.
@@ -118,14 +124,26 @@ fn answer(connection: BorrowedFd<'_>, answer: &Answer) {
     reason = "this is what starts turns where no service manager does"
 )]
 fn start(order: &Order, stdin: OwnedFd) -> Answer {
+    let stdout = if order.answers {
+        stdin.try_clone().map(Stdio::from)
+    } else {
+        Ok(Stdio::inherit())
+    };
+    let stdout = match stdout {
+        Ok(stdout) => stdout,
+        Err(error) => return Answer::Refused(error.to_string()),
+    };
     let started = Command::new(&order.program)
         .args(&order.args)
         .env_clear()
         .envs(order.env.iter().map(|(name, value)| (name, value)))
         .current_dir("/")
         .stdin(Stdio::from(stdin))
+        .stdout(stdout)
         // What it starts ends with this process, and with this one only.
         .env(PARENT, std::process::id().to_string())
+        // Their standard error is this process's, and with it the journal (systemd.exec(5)).
+        .envs(std::env::var_os(JOURNAL).map(|stream| (JOURNAL, stream)))
         .process_group(0)
         .spawn();
     match started.map(|child| i32::try_from(child.id())) {

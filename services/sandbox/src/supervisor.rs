@@ -13,7 +13,7 @@ use nix::unistd::{ForkResult, Pid, chdir, getpid, getppid, setsid};
 use crate::failure::{EXIT_CONFINEMENT, Failure, StepError, system};
 use crate::plan::Plan;
 use crate::tree::{self, Reaped};
-use crate::{capabilities, child, descriptors, identity, namespaces, sys};
+use crate::{capabilities, child, descriptors, identity, ids, namespaces, sys};
 
 /// What asks for the end of the turn. The parent-death signal is the first.
 const END_SIGNALS: [Signal; 4] = [
@@ -57,6 +57,13 @@ fn start(
     let failed = |error: StepError| Failure::new("supervise", &error);
     // Before anything is opened here: what a caller leaves may stand at a number that is needed.
     descriptors::keep_standard(doors.as_ref()).map_err(failed)?;
+    // First of all: what follows is done, and found out, with the agent's own rights, whatever the
+    // level.
+    if identity::can_change_user() {
+        let agent = identity::of(&plan.agent_user, plan.agent_ids);
+        let agent = agent.map_err(|error| Failure::new("plan", &error))?;
+        ids::take_on(&agent).map_err(|error| Failure::new("ids", &error))?;
+    }
     let plan = plan
         .validate(&program)
         .map_err(|error| Failure::new("plan", &error))?;
@@ -105,7 +112,7 @@ fn watched() -> SigSet {
 }
 
 /// Ends with the parent. The signal comes when the parent's *thread* ends that spawned this
-/// process, and it is kept here because this process never changes its ids, which would clear it.
+/// process, and it is kept here because this process changes no ids any more, which would clear it.
 fn follow(parent: Option<i32>) -> Result<(), StepError> {
     prctl::set_pdeathsig(END_SIGNALS[0]).map_err(system("set", "parent-death signal"))?;
     // A parent that died before the line above sends nothing any more, and another process has

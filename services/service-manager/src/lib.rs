@@ -11,6 +11,12 @@ use openclaw_config::{Environment, paths, programs};
 /// enable-linger`).
 pub const LINGERING: &str = "var/lib/systemd/linger";
 
+/// There where the machine's own manager is systemd.
+const BOOTED: &str = "/run/systemd/system";
+/// Who is meant, as systemd's programs are told.
+const OF_USER: &str = "--user";
+const OF_MACHINE: &str = "--system";
+
 /// Why a program did not do what it was told.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -81,10 +87,13 @@ impl Said {
     }
 }
 
-/// The runtime directory of a user whose manager runs: its private socket is
-/// there.
+/// Where the manager runs: the runtime directory of a user, in which its private socket is, or
+/// for the suite of the machine that of its own manager (sd_booted(3)).
 #[must_use]
 pub fn runtime(environment: &Environment) -> Option<PathBuf> {
+    if environment.is_of_machine() {
+        return Some(PathBuf::from(BOOTED)).filter(|folder| folder.is_dir());
+    }
     let runtime = paths::runtime_of_user(environment).ok().flatten()?;
     runtime.join("systemd/private").exists().then_some(runtime)
 }
@@ -98,7 +107,7 @@ pub fn user() -> Option<String> {
 
 /// Runs a program to its end; what it said, whether it was content or not. It
 /// finds the user's manager as we do, also in a shell that does not say where
-/// that is.
+/// that is. Of the suite of the machine, `--user` is `--system`.
 ///
 /// # Errors
 /// It is not there, or cannot be started.
@@ -127,7 +136,7 @@ pub fn ask_with(
         [] => Stdio::null(),
         _ => Stdio::piped(),
     };
-    command.args(arguments).stdin(stdin);
+    command.args(meant(arguments, environment)).stdin(stdin);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     if let Ok(Some(runtime)) = paths::runtime_of_user(environment) {
         command.env("XDG_RUNTIME_DIR", runtime);
@@ -150,6 +159,16 @@ pub fn ask_with(
     })
 }
 
+/// The arguments, with the manager that the suite of `environment` is of.
+fn meant<'a>(arguments: &[&'a str], environment: &Environment) -> Vec<&'a str> {
+    let is_of_machine = environment.is_of_machine();
+    let arguments = arguments.iter().map(|argument| match *argument {
+        OF_USER if is_of_machine => OF_MACHINE,
+        other => other,
+    });
+    arguments.collect()
+}
+
 /// Has a program do what it is told.
 ///
 /// # Errors
@@ -160,7 +179,7 @@ pub fn tell(name: &str, arguments: &[&str], environment: &Environment) -> Result
         return Ok(());
     }
     Err(Error::Refused {
-        line: format!("{name} {}", arguments.join(" ")),
+        line: format!("{name} {}", meant(arguments, environment).join(" ")),
         complaint: said.complaint(),
     })
 }
@@ -198,6 +217,18 @@ mod tests {
         assert!(refused("exit 7").ends_with("exit status: 7"));
         let absent = ask("/no/such/program", &[], &nothing).unwrap_err();
         assert_eq!(absent.to_string(), "/no/such/program is not on the PATH");
+    }
+
+    #[test]
+    fn ask_means_the_manager_of_the_suite() {
+        let users: Environment = [("", ""); 0].into_iter().collect();
+        let said = |environment: &Environment| {
+            let line = ["-c", "echo \"$@\"", "sh", "--user", "x"];
+            let said = ask("/bin/sh", &line, environment).unwrap();
+            said.output().to_owned()
+        };
+        assert_eq!(said(&users), "--user x");
+        assert_eq!(said(&users.of_machine()), "--system x");
     }
 
     #[test]

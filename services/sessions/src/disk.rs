@@ -10,15 +10,11 @@ use std::path::Path;
 
 use crate::error::Error;
 
-/// Conversations are nobody else's business.
-const PRIVATE_DIR: u32 = 0o700;
-const PRIVATE_FILE: u32 = 0o600;
-
-/// Creates `dir` and its parents, only the owner may enter them.
+/// Creates `dir` and its parents; conversations are nobody else's business.
 pub(crate) fn create_private_dir(dir: &Path) -> Result<(), Error> {
     DirBuilder::new()
         .recursive(true)
-        .mode(PRIVATE_DIR)
+        .mode(openclaw_modes::current().folder)
         .create(dir)
         .map_err(Error::io("create the directory", dir))
 }
@@ -40,7 +36,7 @@ pub(crate) fn sync_dir(dir: &Path) -> Result<(), Error> {
 }
 
 /// Replaces `path` with `bytes`: readers see the old or the new file, also
-/// after a power loss. Mode 0600.
+/// after a power loss. It is private.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let dir = path.parent().unwrap_or(Path::new("."));
     create_private_dir(dir)?;
@@ -50,6 +46,7 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
         .suffix(".tmp")
         .tempfile_in(dir)
         .map_err(Error::io("create a temporary file in", dir))?;
+    make_private(temp.path())?;
     temp.write_all(bytes)
         .and_then(|()| temp.as_file().sync_all())
         .map_err(Error::io("write a temporary file in", dir))?;
@@ -133,7 +130,7 @@ pub(crate) fn create_private(path: &Path) -> Result<File, Error> {
         .read(true)
         .append(true)
         .create_new(true)
-        .mode(PRIVATE_FILE)
+        .mode(openclaw_modes::current().file)
         .open(path)
         .map_err(Error::io("create", path))
 }
@@ -148,7 +145,7 @@ pub(crate) fn open_private(path: &Path) -> Result<File, Error> {
         .write(true)
         .create(true)
         .truncate(false)
-        .mode(PRIVATE_FILE)
+        .mode(openclaw_modes::current().file)
         .open(path)
         .map_err(Error::io("open", path))?;
     sync_dir(dir)?;
@@ -157,8 +154,11 @@ pub(crate) fn open_private(path: &Path) -> Result<File, Error> {
 
 /// Lets only the owner read the file.
 pub(crate) fn make_private(path: &Path) -> Result<(), Error> {
-    fs::set_permissions(path, fs::Permissions::from_mode(PRIVATE_FILE))
-        .map_err(Error::io("change the mode of", path))
+    fs::set_permissions(
+        path,
+        fs::Permissions::from_mode(openclaw_modes::current().file),
+    )
+    .map_err(Error::io("change the mode of", path))
 }
 
 #[cfg(test)]

@@ -284,6 +284,7 @@ fn places(path: &Path, environment: &Environment) -> Paths {
     Paths {
         home: environment.get("HOME").map(PathBuf::from),
         state: folder.clone(),
+        agent_places: folder.clone(),
         runtime: folder,
         configuration: path.to_owned(),
     }

@@ -14,10 +14,6 @@ use crate::origin::Origin;
 
 /// The permission bits of a mode.
 const PERMISSIONS: u32 = 0o777;
-/// What group and others may have: nothing.
-const FOREIGN: u32 = 0o077;
-/// The mode of directories.
-const DIRECTORY: u32 = 0o700;
 /// The most agents that are looked at; each has a handful of directories.
 const AGENTS_LIMIT: usize = 1000;
 
@@ -57,7 +53,7 @@ pub fn too_open(paths: &Paths) -> Vec<Repair> {
 fn create(state: &Path) -> Result<(), Error> {
     let made = DirBuilder::new()
         .recursive(true)
-        .mode(DIRECTORY)
+        .mode(openclaw_modes::current().folder)
         .create(state);
     made.map_err(|error| {
         let user = state.parent().unwrap_or(state).display().to_string();
@@ -128,7 +124,8 @@ fn wanted(path: &Path) -> Result<Option<Repair>, Error> {
     let own = geteuid().as_raw();
     // A link has no mode; where it leads is kept by whoever made it. What is
     // another user's without being open is theirs: an agent's, for instance.
-    let open = found.mode() & FOREIGN != 0;
+    let foreign = openclaw_modes::current().foreign;
+    let open = found.mode() & foreign != 0;
     if found.is_symlink() || !open || !(found.is_dir() || found.is_file()) {
         return Ok(None);
     }
@@ -144,7 +141,7 @@ fn wanted(path: &Path) -> Result<Option<Repair>, Error> {
     Ok(Some(Repair {
         path: path.to_owned(),
         from,
-        to: from & !FOREIGN,
+        to: from & !foreign,
     }))
 }
 

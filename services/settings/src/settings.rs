@@ -242,7 +242,11 @@ fn written(
     agents: &BTreeMap<String, AgentSettings>,
 ) -> Arc<[PathBuf]> {
     let of_agent = |agent: &AgentSettings| {
-        let own = [agent.workspace.to_path_buf(), paths.agent(&agent.id)];
+        let own = [
+            agent.workspace.to_path_buf(),
+            paths.agent(&agent.id),
+            paths.agent_own(&agent.id),
+        ];
         own.into_iter().chain(agent.sandbox.read_write.clone())
     };
     let servers = fragment.mcp.servers.values();

@@ -289,13 +289,13 @@ impl<'a> Connection<'a> {
 
     /// Logins that somebody has to look at.
     fn logins(&self) -> impl Iterator<Item = Login> {
-        let folder = self.settings.paths.agent(&self.settings.default_agent);
+        let (paths, agent) = (&self.settings.paths, &self.settings.default_agent);
         Login::ALL.into_iter().filter(move |login| {
             let places = [
-                format!("home/{}", login.in_home()),
-                format!("auth/{}", login.earlier()),
+                paths.agent_home(agent).join(login.in_home()),
+                paths.agent(agent).join("auth").join(login.earlier()),
             ];
-            places.iter().any(|place| folder.join(place).is_file())
+            places.iter().any(|place| place.is_file())
         })
     }
 }

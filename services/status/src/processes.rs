@@ -50,6 +50,11 @@ impl Processes {
         self.runner.at_rest || self.memory.at_rest
     }
 
+    /// Whether all of them ended because nobody needed them.
+    pub(crate) fn all_rest(&self) -> bool {
+        self.gateway.at_rest && self.runner.at_rest && self.memory.at_rest
+    }
+
     /// The one that a program or its unit is.
     fn of(&mut self, program: &str) -> Option<&mut Process> {
         match program {

@@ -38,6 +38,9 @@ pub async fn ask_awake(paths: &Paths, processes: &Processes) -> Suite {
     if !processes.gateway.at_rest && !processes.others_rest() {
         return ask(paths).await;
     }
+    if connection::asks_gateway_alone() && !processes.all_rest() {
+        return ask(paths).await;
+    }
     let runner = runner::Client::new(paths.runner_socket());
     let memory = memory::Client::new(paths.memory_socket());
     let (gateway, channels) = if processes.gateway.at_rest {

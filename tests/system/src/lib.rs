@@ -6,5 +6,5 @@
 mod machine;
 mod outcome;
 
-pub use machine::{Account, KEEP_HOME, Machine, Network, is_emulated, patience};
+pub use machine::{Account, KEEP_HOME, KEEP_MACHINE, Machine, Network, is_emulated, patience};
 pub use outcome::Outcome;

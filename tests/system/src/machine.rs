@@ -18,6 +18,9 @@ const EMULATED: u32 = 10;
 /// A variable of the script's with which what users write survives a reboot.
 pub const KEEP_HOME: (&str, &str) = ("OPENCLAW_TESTBED_KEEP", "home");
 
+/// The same for everything that is written in it. It has no kernel of its own then.
+pub const KEEP_MACHINE: (&str, &str) = ("OPENCLAW_TESTBED_KEEP", "machine");
+
 /// Whether the machine has a kernel of its own.
 pub fn is_emulated() -> bool {
     std::env::var("OPENCLAW_TESTBED_MACHINE").is_ok_and(|machine| machine == "qemu")

@@ -7,13 +7,20 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect, socket, socketpair};
 use openclaw_config::programs;
 use openclaw_sandbox::spawner::{Order, ask};
 use openclaw_settings::RunnerSettings;
+use tokio::io::AsyncReadExt as _;
+use tokio::time::timeout;
 
 use super::Error;
+
+/// Bytes of what a program says in [`Spawner::hear`], and how long it may take to.
+const ANSWER_LIMIT: u64 = 1 << 20;
+const ANSWER_DEADLINE: Duration = Duration::from_secs(60);
 
 /// The line to the spawner, made when it is first needed.
 #[derive(Debug)]
@@ -30,6 +37,28 @@ impl Spawner {
             line: Mutex::default(),
             own: AtomicBool::new(false),
         }
+    }
+
+    /// Runs `program` to its end, and returns what it says.
+    pub(crate) async fn hear(&self, program: &Path, args: &[&str]) -> io::Result<Vec<u8>> {
+        let (ours, theirs) = tokio::net::UnixStream::pair()?;
+        let order = Order {
+            program: program.display().to_string(),
+            args: args.iter().map(|&it| it.to_owned()).collect(),
+            env: Vec::new(),
+            answers: true,
+        };
+        // Blocking, as in a socket's own mode: it is for whatever is started.
+        let theirs = theirs.into_std()?;
+        theirs.set_nonblocking(false)?;
+        ask(dial(&self.socket)?.as_fd(), &order, theirs.as_fd())?;
+        drop(theirs);
+        let mut said = Vec::new();
+        let mut ours = ours.take(ANSWER_LIMIT);
+        timeout(ANSWER_DEADLINE, ours.read_to_end(&mut said))
+            .await
+            .map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
+        Ok(said)
     }
 
     /// Whether it goes on without this daemon.

@@ -22,7 +22,7 @@ use nix::unistd::{
 use super::Part;
 use super::apart::{own_network, own_processes, own_root};
 use super::scene::Scene;
-use super::trial::{Attempt, Verdict, enforced, failed, readable, unavailable};
+use super::trial::{Attempt, PRIVILEGE_DROP, Verdict, enforced, failed, readable, unavailable};
 use crate::failure::{StepError, io as in_io, system};
 use crate::plan::{Limits, Network};
 use crate::valid::Tcp;
@@ -41,7 +41,7 @@ pub(super) const ALL: &[Attempt] = &[
     plain("tree_ended", tree_ended),
     plain("rlimits", rlimits),
     for_root(Part::Workspace, "home_hidden", home_hidden),
-    for_root(Part::Base, "privilege_drop", privilege_drop),
+    for_root(Part::Base, PRIVILEGE_DROP, privilege_drop),
     plain("capabilities_empty", capabilities_empty),
     plain("parent_death", parent_death),
     plain("no_new_privs", no_new_privs),

@@ -16,16 +16,19 @@ use crate::valid::{Access, Grant};
 pub(super) struct Scene {
     top: PathBuf,
     pub(super) identity: Option<Identity>,
+    /// The user that this process became for good, before anything was tried.
+    pub(super) became: Option<String>,
     pub(super) abi: i32,
     pub(super) prober: Pid,
 }
 
 impl Scene {
-    pub(super) fn new(identity: Option<Identity>) -> io::Result<Self> {
+    pub(super) fn new(identity: Option<Identity>, became: Option<String>) -> io::Result<Self> {
         let template = std::env::temp_dir().join("openclaw-probe-XXXXXX");
         let scene = Self {
             top: mkdtemp(&template)?,
             identity,
+            became,
             abi: sys::landlock_abi().unwrap_or(0),
             prober: getpid(),
         };

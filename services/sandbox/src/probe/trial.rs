@@ -21,6 +21,9 @@ const LIMIT_MILLISECONDS: u16 = 5000;
 /// For a check to leave after its answer.
 const EXIT_LIMIT: Duration = Duration::from_millis(100);
 
+/// The one that a process which may change its user has made before the others.
+pub(super) const PRIVILEGE_DROP: &str = "privilege_drop";
+
 /// What an attempt found, with the words for it.
 pub(super) struct Verdict {
     pub(super) state: State,
@@ -41,9 +44,13 @@ pub(super) struct Attempt {
 /// Runs the attempt, unless it cannot apply here.
 pub(super) fn check(attempt: &Attempt, scene: &Scene) -> Check {
     let verdict = match () {
-        () if attempt.root && scene.identity.is_none() => {
-            unavailable("turns run as the runner's own, ordinary user")
-        }
+        () if attempt.root && scene.identity.is_none() => match &scene.became {
+            Some(user) if attempt.name == PRIVILEGE_DROP => {
+                enforced(format!("became {user} for good"))
+            }
+            Some(user) => unavailable(format!("turns run as {user}, an ordinary user")),
+            None => unavailable("turns run as the runner's own, ordinary user"),
+        },
         () if attempt.abi > 1 && attempt.abi > scene.abi => unavailable(format!(
             "needs Landlock version {}, the kernel has {}",
             attempt.abi, scene.abi

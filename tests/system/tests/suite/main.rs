@@ -29,6 +29,7 @@ mod round_trip;
 mod setup;
 mod stage;
 mod system_manager;
+mod system_mode;
 mod torture;
 mod turns;
 mod two_users;
