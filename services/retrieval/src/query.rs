@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::document::{Kind, Source};
-use crate::ranking::Ranking;
+use crate::ranking::{LISTS, Ranking};
 
 /// The most hits of one search; more is not read by anybody.
 pub const LIMIT: usize = 200;
@@ -124,6 +124,23 @@ impl Hit {
     /// search shows as found.
     pub fn answers(&self) -> bool {
         self.kind.tells() && self.parts.evidence >= ANSWERS
+    }
+}
+
+impl Parts {
+    /// Those that [`crate::Weights`] sums up.
+    pub fn lists(&self) -> [f64; LISTS] {
+        [
+            self.text,
+            self.window,
+            self.session,
+            self.vector,
+            self.vector_window,
+            self.speaker,
+            self.fact,
+            self.reply,
+            self.words,
+        ]
     }
 }
 

@@ -40,7 +40,51 @@ impl Default for Weights {
     }
 }
 
+/// How many lists of scores there are.
+pub const LISTS: usize = 9;
+
 impl Weights {
+    /// What the lists count, in the order of [`crate::Parts::lists`].
+    pub const fn new(weights: [f64; LISTS]) -> Self {
+        let [
+            text,
+            window,
+            session,
+            vector,
+            vector_window,
+            speaker,
+            fact,
+            reply,
+            words,
+        ] = weights;
+        Self {
+            text,
+            window,
+            session,
+            vector,
+            vector_window,
+            speaker,
+            fact,
+            reply,
+            words,
+        }
+    }
+
+    /// The lists by their names with what they count, in the same order.
+    pub fn each(&self) -> [(&'static str, f64); LISTS] {
+        [
+            ("text", self.text),
+            ("window", self.window),
+            ("session", self.session),
+            ("vector", self.vector),
+            ("vectorWindow", self.vector_window),
+            ("speaker", self.speaker),
+            ("fact", self.fact),
+            ("reply", self.reply),
+            ("words", self.words),
+        ]
+    }
+
     /// Of a message among the best, which is looked at more closely. Chosen by
     /// leaving out one conversation at a time.
     pub const SAID: Self = Self {

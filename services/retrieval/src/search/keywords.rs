@@ -56,13 +56,14 @@ impl Tables {
         zero(&mut self.part, parts);
         zero(&mut self.covered, units);
         zero(&mut self.named, units);
-        zero(&mut self.counts, units);
+        // All zero already.
+        self.counts.resize(units, 0);
         zero(&mut self.last, units);
     }
 }
 
 /// Makes `numbers` as many zeros.
-pub(super) fn zero<T: Copy + Default>(numbers: &mut Vec<T>, count: usize) {
+fn zero<T: Copy + Default>(numbers: &mut Vec<T>, count: usize) {
     numbers.clear();
     numbers.resize(count, T::default());
 }

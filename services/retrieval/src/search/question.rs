@@ -34,8 +34,6 @@ pub(crate) struct Question {
     pub(crate) vector: Option<Quantised>,
     /// The table the vector is of.
     pub(crate) table: u64,
-    /// The language it is in, of those there are texts in.
-    pub(crate) language: Language,
 }
 
 impl Question {
@@ -46,7 +44,6 @@ impl Question {
         let words = Words::new(text, snapshot);
         let sought = analysis::sought(text);
         Self {
-            language: words.own,
             words: words.read(text),
             speakers: speakers(text),
             asked: if sought.has(Sought::REASON) {
