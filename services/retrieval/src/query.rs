@@ -127,23 +127,6 @@ impl Hit {
     }
 }
 
-impl Parts {
-    /// Those that [`crate::Weights`] sums up.
-    pub fn lists(&self) -> [f64; LISTS] {
-        [
-            self.text,
-            self.window,
-            self.session,
-            self.vector,
-            self.vector_window,
-            self.speaker,
-            self.fact,
-            self.reply,
-            self.words,
-        ]
-    }
-}
-
 /// The parts of a score. All but the last five are 0 to 1, relative to the best
 /// of this search; [`crate::Weights`] sums them up.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -167,6 +150,8 @@ pub struct Parts {
     /// How near its words are to those of the question, one by one; of messages
     /// among the best.
     pub words: f64,
+    /// Whether it has something of the kind that is asked for.
+    pub kind: f64,
     /// What age left of the score: 1 for the newest, never below the floor.
     pub decay: f64,
     /// BM25 of the passage, as it is.
@@ -181,4 +166,22 @@ pub struct Parts {
     pub evidence: f64,
     /// 1 where it tells what kind of thing is asked for: a date, somebody, a place.
     pub told: f64,
+}
+
+impl Parts {
+    /// Those that [`crate::Weights`] sums up.
+    pub fn lists(&self) -> [f64; LISTS] {
+        [
+            self.text,
+            self.window,
+            self.session,
+            self.vector,
+            self.vector_window,
+            self.speaker,
+            self.fact,
+            self.reply,
+            self.words,
+            self.kind,
+        ]
+    }
 }

@@ -355,6 +355,7 @@ impl<'a> Lists<'a> {
             session: self.session.place(f64::from(keywords.part[part])),
             speaker: f64::from(u8::from(keywords.named[unit])),
             fact: f64::from(u8::from(self.asked.meets(traits))),
+            kind: f64::from(u8::from(keywords.of_kind[unit])),
             bm25: f64::from(keywords.unit[unit]),
             coverage: f64::from(coverage.clamp(0.0, 1.0)),
             ..Parts::default()
@@ -420,12 +421,13 @@ mod tests {
             &mut weights.fact,
             &mut weights.reply,
             &mut weights.words,
+            &mut weights.kind,
         ];
-        let counts = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 1.0, 128.0, 64.0];
+        let counts = [1.0, 2.0, 4.0, 8.0, 16.0, 64.0, 1.0, 128.0, 32.0, 256.0];
         for (share, weight) in shares.into_iter().zip(counts) {
             *share = weight;
         }
-        assert_eq!(all(&query.ranking.weights), 256.0);
+        assert_eq!(all(&query.ranking.weights), 512.0);
         let dated = Dated {
             timestamp_ms: 0,
             ages: false,
@@ -442,12 +444,13 @@ mod tests {
                 &mut parts.fact,
                 &mut parts.reply,
                 &mut parts.words,
+                &mut parts.kind,
             ];
             *all.into_iter().nth(at).unwrap() = 0.5;
             parts
         };
         for (at, share) in counts.into_iter().enumerate() {
-            let expected = (share * 0.5 / 256.0, 1.0);
+            let expected = (share * 0.5 / 512.0, 1.0);
             assert_eq!(
                 first(&parts(at), &query, dated, Kind::Note),
                 expected,
@@ -471,7 +474,7 @@ mod tests {
             ..query.ranking.weights
         };
         let score = second(&parts(8), &query, dated, Kind::Told);
-        assert_eq!(score, (32.0 / 255.0 * worth(Kind::Told), 1.0));
+        assert_eq!(score, (16.0 / 511.0 * worth(Kind::Told), 1.0));
         let own = dated.or(Some(7));
         assert_eq!((own.timestamp_ms, own.ages), (7, true));
         assert_eq!(dated.or(None), dated);

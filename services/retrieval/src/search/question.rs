@@ -158,6 +158,8 @@ impl<'a> Words<'a> {
             list.push(term::key(term));
             has_others = true;
         });
+        let mut things = Vec::new();
+        lexicon::things(plain, self.own, |term| things.push(term::key(term)));
         let is_general = is_frame || has_others;
         let is_name = !is_general && self.written.names.contains(plain);
         let factor = if is_frame { FRAME } else { 1.0 };
@@ -166,6 +168,7 @@ impl<'a> Words<'a> {
             keys,
             related,
             foreign,
+            things,
             factor: factor * self.written.factor(plain),
             is_name,
             // Not of "what says …".
@@ -337,8 +340,11 @@ fn speakers(text: &str) -> Vec<Key> {
 }
 
 fn start(text: &str) -> &str {
+    if text.len() <= TEXT_LIMIT {
+        return text;
+    }
     let fits = (0..=TEXT_LIMIT).rev().find_map(|end| text.get(..end));
-    fits.filter(|_| text.len() > TEXT_LIMIT).unwrap_or(text)
+    fits.unwrap_or(text)
 }
 
 #[cfg(test)]
