@@ -1,5 +1,12 @@
 //! Whether a text says that something is no longer as it was.
 
+use std::collections::HashSet;
+use std::hash::BuildHasherDefault;
+use std::sync::OnceLock;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::stop_words::Same;
 use super::terms::{Word, words};
 use super::traits::{Traits, facts};
 
@@ -52,10 +59,16 @@ const PHRASES: [&str; 33] = [
 
 /// Whether `text` says that something has changed.
 pub fn tells_change(text: &str) -> bool {
+    static WORDS: OnceLock<HashSet<u64, BuildHasherDefault<Same>>> = OnceLock::new();
+    // By their hashes: every word of all that is found is looked up.
+    let changes = WORDS.get_or_init(|| {
+        let changes = CHANGES.split_whitespace();
+        changes.map(|word| xxh3_64(word.as_bytes())).collect()
+    });
     let mut tells = false;
     words(text, |word| {
         if let Word::Plain(word) = word {
-            tells |= CHANGES.split_whitespace().any(|change| change == word);
+            tells |= changes.contains(&xxh3_64(word.as_bytes()));
         }
     });
     let lower = text.to_lowercase();

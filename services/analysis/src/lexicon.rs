@@ -4,7 +4,7 @@
 //! both: "how much did I pay" is answered by "price: 12 €". `concepts.txt` has
 //! one meaning a line, its words by language, and before them the kind of fact that
 //! they name, if they name one; `frames.txt` has words that are
-//! in questions about anything.
+//! in questions about anything, and `kinds.txt` things by the kind they are of.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -18,6 +18,7 @@ use super::traits::Traits;
 
 const CONCEPTS: &str = include_str!("lexicon/concepts.txt");
 const FRAMES: &str = include_str!("lexicon/frames.txt");
+const KINDS: &str = include_str!("lexicon/kinds.txt");
 /// The languages of the words of a line, in their order. Japanese is found by
 /// its characters, whatever language a text is taken for.
 const LANGUAGES: [Language; 4] = [
@@ -172,6 +173,37 @@ fn members(
     }
 }
 
+/// Calls `sink` with terms for things of the kind `word`, as texts in `language`
+/// have them: "violin" is an instrument. Only in English.
+pub fn things(word: &str, language: Language, mut sink: impl FnMut(&str)) {
+    /// For hashes of the terms for kinds their lines.
+    static LINES: OnceLock<HashMap<u64, Vec<u8>>> = OnceLock::new();
+    if language != Language::English {
+        return;
+    }
+    let lines = LINES.get_or_init(|| {
+        let mut lines: HashMap<u64, Vec<u8>> = HashMap::new();
+        for (line, number) in KINDS.lines().zip(0..) {
+            let (kinds, _) = line.split_once('|').unwrap_or_default();
+            for kind in kinds.split_whitespace() {
+                let term = terms::stem(kind, Language::English);
+                lines
+                    .entry(xxh3_64(term.as_bytes()))
+                    .or_default()
+                    .push(number);
+            }
+        }
+        lines
+    });
+    let term = terms::stem(word, Language::English);
+    let found = lines.get(&xxh3_64(term.as_bytes()));
+    for &number in found.map_or(&[][..], Vec::as_slice) {
+        let line = KINDS.lines().nth(usize::from(number)).unwrap_or_default();
+        let (_, things) = line.split_once('|').unwrap_or_default();
+        terms::terms(things, Language::English, &mut sink);
+    }
+}
+
 /// Whether `word`, in lower case, is in questions about anything.
 pub fn is_frame(word: &str) -> bool {
     frames_of(word) != Languages::default()
@@ -219,6 +251,38 @@ mod tests {
         }
         assert!(all("zeppelin", Language::English).is_empty());
         assert!(is_frame("called") && !is_frame("dentist"));
+    }
+
+    #[test]
+    fn things_are_of_the_kind_that_a_word_names() {
+        let all = |word, language| {
+            let mut terms = Vec::new();
+            things(word, language, |term| terms.push(term.to_owned()));
+            terms
+        };
+        let instruments = all("instruments", Language::English);
+        assert!(
+            instruments.iter().any(|term| term == "violin"),
+            "{instruments:?}"
+        );
+        // A kind in two lines.
+        let recipes = all("recipes", Language::English);
+        for term in ["lasagna", "cupcak"] {
+            assert!(
+                recipes.iter().any(|other| other == term),
+                "{term}: {recipes:?}"
+            );
+        }
+        assert!(all("zeppelin", Language::English).is_empty());
+        assert!(all("instruments", Language::German).is_empty());
+        for line in KINDS.lines() {
+            let (kinds, things) = line.split_once('|').unwrap();
+            assert!(
+                !kinds.trim().is_empty() && !things.trim().is_empty(),
+                "{line}"
+            );
+        }
+        assert!(KINDS.lines().count() <= usize::from(u8::MAX));
     }
 
     #[test]

@@ -164,7 +164,7 @@ pub fn facts(text: &str) -> Traits {
         let was = (is_may, is_number, is_no_price);
         is_may = word.eq_ignore_ascii_case("may");
         is_number = word.contains(|c: char| c.is_ascii_digit());
-        is_no_price = is_of_day(text, word);
+        is_no_price = is_number && is_of_day(text, word);
         let kind = if is_number {
             Traits::NUMBER
         } else {
@@ -177,7 +177,11 @@ pub fn facts(text: &str) -> Traits {
             found = found.with(Traits::AMOUNT);
         }
         let is_hour = was.1 && matches!(buffer.as_str(), "h" | "am" | "pm");
-        if (is_may && was.1) || (is_number && was.0) || is_hour || is_joined_hour(word) {
+        if (is_may && was.1)
+            || (is_number && was.0)
+            || is_hour
+            || (is_number && is_joined_hour(word))
+        {
             found = found.with(Traits::DATE);
         }
     }

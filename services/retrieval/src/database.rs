@@ -332,16 +332,6 @@ impl Database {
         row.optional().map_err(error())
     }
 
-    /// The text of the unit `ordinal` of a part; None when it was forgotten.
-    pub(crate) fn text(&self, part: i64, ordinal: usize) -> Result<Option<String>, Error> {
-        let error = || Error::database("read a text");
-        let sql = "SELECT text FROM passages WHERE id = ?";
-        let mut statement = self.0.prepare_cached(sql).map_err(error())?;
-        let number = part * UNITS + ordinal as i64;
-        let row = statement.query_row([number], |row| row.get(0));
-        row.optional().map_err(error())
-    }
-
     /// The segments on disk.
     pub(crate) fn segments(&self) -> Result<Vec<i64>, Error> {
         let error = || Error::database("list segments");

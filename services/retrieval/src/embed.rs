@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+pub(crate) mod spelling;
 pub(crate) mod table;
 pub(crate) mod vector;
 pub(crate) mod wordpiece;

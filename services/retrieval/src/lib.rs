@@ -24,7 +24,7 @@ pub use document::{Body, Document, Kind, Message, Source};
 pub use engine::{Change, Engine, Known, Missing, Opened, Options, Passage, Status};
 pub use error::Error;
 pub use query::{ANSWERS, Choice, DEFAULT_LIMIT, Hit, LIMIT, Parts, Query, SearchResult};
-pub use ranking::{Ranking, Weights};
+pub use ranking::{LISTS, Ranking, Weights};
 
 #[cfg(test)]
 mod tests;

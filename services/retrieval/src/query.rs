@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::document::{Kind, Source};
-use crate::ranking::Ranking;
+use crate::ranking::{LISTS, Ranking};
 
 /// The most hits of one search; more is not read by anybody.
 pub const LIMIT: usize = 200;
@@ -150,6 +150,8 @@ pub struct Parts {
     /// How near its words are to those of the question, one by one; of messages
     /// among the best.
     pub words: f64,
+    /// Whether it has something of the kind that is asked for.
+    pub kind: f64,
     /// What age left of the score: 1 for the newest, never below the floor.
     pub decay: f64,
     /// BM25 of the passage, as it is.
@@ -164,4 +166,22 @@ pub struct Parts {
     pub evidence: f64,
     /// 1 where it tells what kind of thing is asked for: a date, somebody, a place.
     pub told: f64,
+}
+
+impl Parts {
+    /// Those that [`crate::Weights`] sums up.
+    pub fn lists(&self) -> [f64; LISTS] {
+        [
+            self.text,
+            self.window,
+            self.session,
+            self.vector,
+            self.vector_window,
+            self.speaker,
+            self.fact,
+            self.reply,
+            self.words,
+            self.kind,
+        ]
+    }
 }

@@ -22,6 +22,8 @@ pub struct Weights {
     pub reply: f64,
     /// How near its words are to those of the question, one by one.
     pub words: f64,
+    /// Whether it has things of the kind that is asked for.
+    pub kind: f64,
 }
 
 impl Default for Weights {
@@ -36,23 +38,72 @@ impl Default for Weights {
             fact: 0.1,
             reply: 0.0,
             words: 0.0,
+            kind: 0.0,
         }
     }
 }
 
+/// How many lists of scores there are.
+pub const LISTS: usize = 10;
+
 impl Weights {
+    /// What the lists count, in the order of [`crate::Parts::lists`].
+    pub const fn new(weights: [f64; LISTS]) -> Self {
+        let [
+            text,
+            window,
+            session,
+            vector,
+            vector_window,
+            speaker,
+            fact,
+            reply,
+            words,
+            kind,
+        ] = weights;
+        Self {
+            text,
+            window,
+            session,
+            vector,
+            vector_window,
+            speaker,
+            fact,
+            reply,
+            words,
+            kind,
+        }
+    }
+
+    /// The lists by their names with what they count, in the same order.
+    pub fn each(&self) -> [(&'static str, f64); LISTS] {
+        [
+            ("text", self.text),
+            ("window", self.window),
+            ("session", self.session),
+            ("vector", self.vector),
+            ("vectorWindow", self.vector_window),
+            ("speaker", self.speaker),
+            ("fact", self.fact),
+            ("reply", self.reply),
+            ("words", self.words),
+            ("kind", self.kind),
+        ]
+    }
+
     /// Of a message among the best, which is looked at more closely. Chosen by
     /// leaving out one conversation at a time.
     pub const SAID: Self = Self {
         text: 0.0,
         window: 0.1,
-        session: 0.18,
-        vector: 0.08,
-        vector_window: 0.13,
-        speaker: 0.16,
-        fact: 0.09,
-        reply: 0.12,
-        words: 0.15,
+        session: 0.17,
+        vector: 0.06,
+        vector_window: 0.12,
+        speaker: 0.15,
+        fact: 0.1,
+        reply: 0.11,
+        words: 0.14,
+        kind: 0.05,
     };
 }
 

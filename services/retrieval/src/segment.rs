@@ -171,8 +171,17 @@ impl Segment {
 
     /// All units, in order.
     pub(crate) fn unit_entries(&self) -> impl Iterator<Item = UnitEntry> {
+        self.entries(0..self.header.units)
+    }
+
+    /// The units with the numbers `units`, in order.
+    pub(crate) fn entries(&self, units: Range<usize>) -> impl Iterator<Item = UnitEntry> {
         let start = self.header.units_start;
-        let bytes = self.bytes.get(start..start + self.header.units * UNIT_SIZE);
+        let bytes = start + units.start * UNIT_SIZE..start + units.end * UNIT_SIZE;
+        let bytes = self
+            .bytes
+            .get(bytes)
+            .filter(|_| units.end <= self.header.units);
         let (entries, _) = bytes.unwrap_or_default().as_chunks();
         entries.iter().map(UnitEntry::read)
     }
@@ -232,6 +241,15 @@ impl Segment {
         lines.map_while(|line| std::str::from_utf8(line).ok())
     }
 
+    /// The words of a unit as the table spells them ([`crate::embed::spelling`]).
+    pub(crate) fn spelled(&self, unit: usize) -> &[u8] {
+        let end = |unit: usize| self.offset(self.header.spelled_ends_start + unit * 4);
+        let start = unit.checked_sub(1).map_or(0, end);
+        let range = self.header.spelled_start + start..self.header.spelled_start + end(unit);
+        let found = self.bytes.get(range).filter(|_| unit < self.header.units);
+        found.unwrap_or_default()
+    }
+
     /// Where the term `key` is.
     pub(crate) fn postings(&self, key: Key) -> Postings<'_> {
         let (mut low, mut high) = (0, self.header.terms);
@@ -259,7 +277,11 @@ impl Segment {
     }
 
     fn end(&self, index: usize) -> usize {
-        let start = self.header.ends_start + index * 4;
+        self.offset(self.header.ends_start + index * 4)
+    }
+
+    /// The number of 32 bits that stands at `start`.
+    fn offset(&self, start: usize) -> usize {
         let bytes = self.bytes.get(start..start + 4);
         bytes
             .and_then(|b| b.try_into().ok())

@@ -4,7 +4,7 @@
 //! are the softmax of the scores (ListNet; Cao et al., 2007). No weight is below
 //! zero: every list is one in which more is better.
 
-use openclaw_retrieval::{Parts, Weights};
+use openclaw_retrieval::{LISTS, Weights};
 
 use crate::set::Choices;
 
@@ -19,21 +19,7 @@ const MEMORY: (f64, f64) = (0.9, 0.99);
 const COST: f64 = 1e-3;
 
 /// Of one candidate.
-type Lists = [f64; 9];
-
-fn lists(parts: &Parts) -> Lists {
-    [
-        parts.text,
-        parts.window,
-        parts.session,
-        parts.vector,
-        parts.vector_window,
-        parts.speaker,
-        parts.fact,
-        parts.reply,
-        parts.words,
-    ]
-}
+type Lists = [f64; LISTS];
 
 /// Weights for `questions` that together are 1.
 pub(crate) fn weights<'a>(questions: impl Iterator<Item = &'a Choices>) -> Weights {
@@ -42,12 +28,12 @@ pub(crate) fn weights<'a>(questions: impl Iterator<Item = &'a Choices>) -> Weigh
         .map(|choices| {
             let pairs = choices.iter();
             pairs
-                .map(|(parts, answers)| (lists(parts), *answers))
+                .map(|(parts, answers)| (parts.lists(), *answers))
                 .collect()
         })
         .collect();
-    let mut weights: Lists = [1.0; 9];
-    let (mut slope, mut square): (Lists, Lists) = Default::default();
+    let mut weights: Lists = [1.0; LISTS];
+    let (mut slope, mut square): (Lists, Lists) = ([0.0; LISTS], [0.0; LISTS]);
     for step in 1..=STEPS {
         let gradient = gradient(&questions, &weights);
         let memories = slope.iter_mut().zip(&mut square);
@@ -60,28 +46,7 @@ pub(crate) fn weights<'a>(questions: impl Iterator<Item = &'a Choices>) -> Weigh
         }
     }
     let all: f64 = weights.iter().sum();
-    let [
-        text,
-        window,
-        session,
-        vector,
-        vector_window,
-        speaker,
-        fact,
-        reply,
-        words,
-    ] = weights.map(|weight| weight / all);
-    Weights {
-        text,
-        window,
-        session,
-        vector,
-        vector_window,
-        speaker,
-        fact,
-        reply,
-        words,
-    }
+    Weights::new(weights.map(|weight| weight / all))
 }
 
 /// How the loss changes with each weight.
@@ -107,6 +72,8 @@ fn gradient(questions: &[Vec<(Lists, bool)>], weights: &Lists) -> Lists {
 
 #[cfg(test)]
 mod tests {
+    use openclaw_retrieval::Parts;
+
     use super::*;
 
     #[test]

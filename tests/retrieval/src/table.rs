@@ -1,6 +1,5 @@
 //! The figures of an evaluation, for people and for programs.
 
-use openclaw_retrieval::Weights;
 use serde_json::json;
 
 use crate::measure::{Interval, Report, Scores};
@@ -70,22 +69,9 @@ pub(super) fn json(
 pub(crate) fn folds(names: &[&str], each: &[Settings]) -> String {
     let mut text = String::from("weights, each fitted to the other conversations:\n");
     for (name, settings) in names.iter().zip(each) {
-        let Weights {
-            text: own,
-            window,
-            session,
-            vector,
-            vector_window,
-            speaker,
-            fact,
-            reply,
-            words,
-        } = settings.ranking.said;
-        text.push_str(&format!(
-            "{name}: text {own:.2}, window {window:.2}, session {session:.2}, vector {vector:.2}, \
-             vectorWindow {vector_window:.2}, speaker {speaker:.2}, fact {fact:.2}, reply {reply:.2}, \
-             words {words:.2}\n"
-        ));
+        let weights = settings.ranking.said.each();
+        let weights = weights.map(|(list, weight)| format!("{list} {weight:.2}"));
+        text.push_str(&format!("{name}: {}\n", weights.join(", ")));
     }
     text
 }

@@ -11,7 +11,7 @@ use openclaw_sandbox::Mapping;
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::vector::DIMENSIONS;
+use super::vector::{DIMENSIONS, Vector, add};
 use super::wordpiece::Vocabulary;
 use crate::error::Error;
 
@@ -70,29 +70,33 @@ impl Table {
 
     /// The sum of the vectors of the pieces of `text`, of which the direction is
     /// its meaning; sums of texts that are joined add up.
-    pub(crate) fn sum(&self, text: &str) -> [f32; DIMENSIONS] {
+    pub(crate) fn sum(&self, text: &str) -> Vector {
         let mut sum = [0.0; DIMENSIONS];
-        self.vocabulary.pieces(text, |piece| {
+        self.pieces(text, |piece| {
             if let Some(piece) = piece {
-                self.add(piece as usize, &mut sum);
+                self.add(piece, &mut sum);
             }
         });
         sum
     }
 
-    fn add(&self, piece: usize, sum: &mut [f32; DIMENSIONS]) {
+    /// Calls `sink` with the pieces of `text`, in order; None stands for a word
+    /// that has none.
+    pub(crate) fn pieces(&self, text: &str, sink: impl FnMut(Option<u32>)) {
+        self.vocabulary.pieces(text, sink);
+    }
+
+    /// Adds the vector of a piece to `sum`.
+    pub(crate) fn add(&self, piece: u32, sum: &mut Vector) {
+        let piece = piece as usize;
         let start = self.rows + piece * DIMENSIONS;
         let scale = self.scales + piece * 2;
-        let (Some(row), Some(&[low, high])) = (
-            self.file.get(start..start + DIMENSIONS),
-            self.file.get(scale..scale + 2),
-        ) else {
+        let row = self.file.get(start..start + DIMENSIONS);
+        let row = row.and_then(|row| bytemuck::cast_slice(row).first_chunk());
+        let (Some(row), Some(&[low, high])) = (row, self.file.get(scale..scale + 2)) else {
             return;
         };
-        let scale = f16::from_le_bytes([low, high]).to_f32();
-        for (sum, &byte) in sum.iter_mut().zip(row) {
-            *sum += scale * f32::from(byte as i8);
-        }
+        add(sum, row, f16::from_le_bytes([low, high]).to_f32());
     }
 }
 

@@ -38,8 +38,11 @@ impl Quantised {
         if self.values.len() != other.values.len() {
             return 0.0;
         }
-        let pairs = self.values.iter().zip(&other.values);
-        let dot: i32 = pairs.map(|(&a, &b)| i32::from(a) * i32::from(b)).sum();
+        let pairs = || self.values.iter().zip(&other.values);
+        let dot: i32 = Arch::new().dispatch(
+            #[inline(always)]
+            || pairs().map(|(&a, &b)| i32::from(a) * i32::from(b)).sum(),
+        );
         dot as f32 * self.scale * other.scale
     }
 }
@@ -74,6 +77,18 @@ fn product(a: &[i16; DIMENSIONS], b: &[i8; DIMENSIONS]) -> i32 {
         sum += i32::from(a[index]) * i32::from(b[index]);
     }
     sum
+}
+
+/// Adds `row`, times `scale`, to `sum`.
+pub(crate) fn add(sum: &mut Vector, row: &[i8; DIMENSIONS], scale: f32) {
+    Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            for index in 0..DIMENSIONS {
+                sum[index] += scale * f32::from(row[index]);
+            }
+        },
+    );
 }
 
 /// The products of `vector` with each of `others`.

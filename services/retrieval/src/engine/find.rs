@@ -1,5 +1,6 @@
 //! Searching.
 
+use super::closer::look_closer;
 use super::order;
 use super::*;
 use crate::document::Kind;
@@ -33,9 +34,9 @@ impl Engine {
             // Who speaks is looked at beside what is said.
             let words = candidates.weights.iter().copied();
             let words = words.filter(|(word, _)| !is_speaker(&snapshot, &word.plain));
-            Nearness::new(table, question.language, words)
+            Nearness::new(table, words)
         });
-        self.look_closer(&snapshot, query, nearness, &mut candidates)?;
+        look_closer(&snapshot, query, nearness, &mut candidates);
         if let Err(warning) = self.rescore(&snapshot, query, &mut candidates) {
             warnings.push(warning);
         }

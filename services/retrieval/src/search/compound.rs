@@ -68,6 +68,7 @@ impl<'a> Compounds<'a> {
                     keys: word.keys.clone(),
                     related: word.related.clone(),
                     foreign: word.foreign.clone(),
+                    things: word.things.clone(),
                     factor: word.factor * SHARE,
                     is_name: false,
                     is_doing: word.is_doing,

@@ -1,7 +1,7 @@
 //! Hits that say something new each (maximal marginal relevance, Carbonell and
 //! Goldstein, 1998).
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::Candidate;
 use crate::embed::vector::Quantised;
@@ -92,12 +92,18 @@ fn likeness(a: &Quantised, b: &Quantised) -> f64 {
 /// The different words of a text, as sorted hashes.
 fn words(text: &str) -> Vec<u64> {
     let words = text.split(|c: char| !c.is_alphanumeric());
+    let mut lower = String::new();
     let mut hashes: Vec<u64> = words
         .filter(|word| !word.is_empty())
         .map(|word| {
-            let mut hasher = DefaultHasher::new();
-            word.to_lowercase().hash(&mut hasher);
-            hasher.finish()
+            lower.clear();
+            if word.is_ascii() {
+                lower.push_str(word);
+                lower.make_ascii_lowercase();
+            } else {
+                lower.push_str(&word.to_lowercase());
+            }
+            xxh3_64(lower.as_bytes())
         })
         .collect();
     hashes.sort_unstable();

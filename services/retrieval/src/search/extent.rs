@@ -16,8 +16,12 @@ impl Range {
 
     /// From 0 to the highest of a list of keyword scores.
     pub(super) fn from_zero(scores: &[f32]) -> Self {
-        let high = scores.iter().copied().fold(0.0, f32::max);
-        Self::new(0.0, f64::from(high))
+        let mut extent = Extent {
+            low: 0.0,
+            high: 0.0,
+        };
+        extent.include(scores);
+        Self::new(0.0, f64::from(extent.high))
     }
 
     /// From the lowest to the highest of `scores`.
@@ -49,10 +53,23 @@ impl Extent {
         }
     }
 
-    #[inline]
-    pub(super) fn include(&mut self, score: f32) {
-        self.low = self.low.min(score);
-        self.high = self.high.max(score);
+    /// Many at a time: there is one for every unit.
+    pub(super) fn include(&mut self, scores: &[f32]) {
+        /// Compared beside each other.
+        const LANES: usize = 16;
+        // Comparisons, not `f32::min`, which asks each number whether it is one.
+        let lower = |a: f32, b: f32| if b < a { b } else { a };
+        let higher = |a: f32, b: f32| if b > a { b } else { a };
+        let (mut low, mut high) = ([self.low; LANES], [self.high; LANES]);
+        let (chunks, rest) = scores.as_chunks::<LANES>();
+        for chunk in chunks {
+            for lane in 0..LANES {
+                low[lane] = lower(low[lane], chunk[lane]);
+                high[lane] = higher(high[lane], chunk[lane]);
+            }
+        }
+        self.low = low.iter().chain(rest).copied().fold(self.low, lower);
+        self.high = high.iter().chain(rest).copied().fold(self.high, higher);
     }
 
     pub(super) fn range(self) -> Range {

@@ -8,12 +8,14 @@ use super::{Candidate, Dated, Question, Space, age, keywords, meaning, order};
 use crate::document::Kind;
 use crate::query::{Parts, Query};
 use crate::ranking::Weights;
-use crate::segment::range;
 use openclaw_analysis::Traits;
 
 /// What has no word of the question, neither itself nor its neighbours, must be
 /// this near to it: two texts about different things mostly are below.
 const NEAR: f32 = 0.2;
+
+/// Units of which the bounds are made at once.
+const BLOCK: usize = 256;
 
 /// A unit and what it is ordered by.
 #[derive(Debug, Clone, Copy)]
@@ -35,16 +37,21 @@ pub(super) fn best(
     let lists = Lists::new(keywords, meaning, question.asked);
     let bound = Bound::new(&lists, query);
     let mut top = Top::new(limit);
+    let mut bounds = [0.0; BLOCK];
     for (live, (start, first_part)) in space.starts.iter().copied().enumerate() {
         let segment = &space.live[live].segment;
-        for index in 0..segment.parts() {
-            let number = first_part + index;
-            let Some(Some(dated)) = space.dates.get(number).copied() else {
-                continue;
-            };
-            let session = bound.session(number);
-            for unit in range(&segment.part(index)) {
-                if bound.score(start + unit, session) < top.least {
+        for block in (0..segment.units()).step_by(BLOCK) {
+            let bounds = &mut bounds[..BLOCK.min(segment.units() - block)];
+            bound.own(start + block, bounds);
+            for (unit, own) in (block..).zip(&*bounds) {
+                if own + bound.session_most < top.least {
+                    continue;
+                }
+                let number = first_part + segment.lengths(unit).part as usize;
+                let Some(Some(dated)) = space.dates.get(number).copied() else {
+                    continue;
+                };
+                if own + bound.session(number) < top.least || !bound.is_near(start + unit) {
                     continue;
                 }
                 let entry = segment.unit(unit);
@@ -79,9 +86,11 @@ struct Bound<'a> {
     vector: f32,
     vector_window: f32,
     speaker: f32,
-    fact: f32,
-    /// What the lists that do not begin at zero add, and the rounding.
+    /// What the lists that do not begin at zero add, with what the kind of fact
+    /// may, and the rounding.
     base: f32,
+    /// The most that a part adds.
+    session_most: f32,
 }
 
 /// More than adding up a few numbers of 32 bits is off.
@@ -93,8 +102,14 @@ impl<'a> Bound<'a> {
         let all = all(weights).max(f64::MIN_POSITIVE);
         let slope = |weight: f64, range: Range| (weight / all * range.inverse) as f32;
         let lift = |weight: f64, range: Range| weight / all * range.inverse * -range.low;
-        let base =
+        let lifts =
             lift(weights.vector, lists.vector) + lift(weights.vector_window, lists.vector_window);
+        // Nothing where no kind of fact is asked for.
+        let fact = if lists.asked.is_empty() {
+            0.0
+        } else {
+            weights.fact / all
+        };
         Self {
             lists,
             text: slope(weights.text, lists.text),
@@ -103,39 +118,41 @@ impl<'a> Bound<'a> {
             vector: slope(weights.vector, lists.vector),
             vector_window: slope(weights.vector_window, lists.vector_window),
             speaker: (weights.speaker / all) as f32,
-            // Nothing where no kind of fact is asked for.
-            fact: if lists.asked.is_empty() {
-                0.0
-            } else {
-                (weights.fact / all) as f32
-            },
-            base: base as f32 + ROUNDING,
+            base: (lifts + fact) as f32 + ROUNDING,
+            session_most: (weights.session / all) as f32,
         }
     }
 
     fn session(&self, part: usize) -> f32 {
-        self.base + self.session * self.lists.keywords.tables.part[part]
+        self.session * self.lists.keywords.tables.part[part]
     }
 
-    /// Of the unit with this number, of whose part [`Bound::session`] said so
-    /// much; below everything where it has nothing to do with the question.
-    #[inline]
-    fn score(&self, unit: usize, session: f32) -> f32 {
+    /// Writes to `bounds` those of the units from `first` on, without what their
+    /// parts add.
+    fn own(&self, first: usize, bounds: &mut [f32]) {
         let keywords = &self.lists.keywords.tables;
-        let mut score = session + self.fact + self.window * keywords.window[unit];
-        score += self.text * keywords.unit[unit];
-        score += if keywords.named[unit] {
-            self.speaker
-        } else {
-            0.0
-        };
-        let mut is_near = keywords.window[unit] > 0.0;
-        if let Some(meaning) = self.lists.meaning {
-            let cosine = meaning.tables.unit[unit];
-            is_near |= cosine >= NEAR;
-            score += self.vector * cosine + self.vector_window * meaning.tables.window[unit];
+        let units = first..first + bounds.len();
+        let lists = bounds.iter_mut().zip(&keywords.unit[units.clone()]);
+        let lists = lists.zip(&keywords.window[units.clone()]);
+        for (((bound, text), window), named) in lists.zip(&keywords.named[units.clone()]) {
+            let named = f32::from(u8::from(*named));
+            *bound = self.base + self.text * text + self.window * window + self.speaker * named;
         }
-        if is_near { score } else { f32::NEG_INFINITY }
+        if let Some(meaning) = self.lists.meaning {
+            let lists = bounds.iter_mut().zip(&meaning.tables.unit[units.clone()]);
+            for ((bound, own), window) in lists.zip(&meaning.tables.window[units]) {
+                *bound += self.vector * own + self.vector_window * window;
+            }
+        }
+    }
+
+    /// Whether the unit has anything to do with the question.
+    fn is_near(&self, unit: usize) -> bool {
+        let cosine = self
+            .lists
+            .meaning
+            .map_or(0.0, |meaning| meaning.tables.unit[unit]);
+        self.lists.keywords.tables.window[unit] > 0.0 || cosine >= NEAR
     }
 }
 
@@ -190,25 +207,9 @@ fn in_order(a: &Ranked, b: &Ranked) -> std::cmp::Ordering {
         .then_with(|| (a.live, a.unit).cmp(&(b.live, b.unit)))
 }
 
-/// What each list weighs, with what it says.
-fn lists(weights: &Weights, parts: &Parts) -> [(f64, f64); 9] {
-    [
-        (weights.text, parts.text),
-        (weights.window, parts.window),
-        (weights.session, parts.session),
-        (weights.vector, parts.vector),
-        (weights.vector_window, parts.vector_window),
-        (weights.speaker, parts.speaker),
-        (weights.fact, parts.fact),
-        (weights.reply, parts.reply),
-        (weights.words, parts.words),
-    ]
-}
-
 /// What all lists weigh.
 fn all(weights: &Weights) -> f64 {
-    let lists = lists(weights, &Parts::default());
-    lists.iter().map(|(weight, _)| weight).sum()
+    weights.each().iter().map(|(_, weight)| weight).sum()
 }
 
 /// The score that `parts` make of a unit before it is among the best, and what
@@ -232,8 +233,9 @@ fn total(
     query: &Query,
     (dated, kind): (Dated, Kind),
 ) -> (f64, f64) {
-    let lists = lists(weights, parts);
-    let sum: f64 = lists.iter().map(|(weight, part)| weight * part).sum();
+    let weights = weights.each().map(|(_, weight)| weight);
+    let lists = weights.iter().zip(parts.lists());
+    let sum: f64 = lists.map(|(weight, part)| weight * part).sum();
     let decay = if dated.ages {
         let age_ms = query.now_ms.saturating_sub(dated.timestamp_ms);
         age::factor(
@@ -244,7 +246,7 @@ fn total(
     } else {
         1.0
     };
-    let score = sum / all(weights).max(f64::MIN_POSITIVE);
+    let score = sum / weights.iter().sum::<f64>().max(f64::MIN_POSITIVE);
     (score * decay * worth(kind), decay)
 }
 
@@ -353,6 +355,7 @@ impl<'a> Lists<'a> {
             session: self.session.place(f64::from(keywords.part[part])),
             speaker: f64::from(u8::from(keywords.named[unit])),
             fact: f64::from(u8::from(self.asked.meets(traits))),
+            kind: f64::from(u8::from(keywords.of_kind[unit])),
             bm25: f64::from(keywords.unit[unit]),
             coverage: f64::from(coverage.clamp(0.0, 1.0)),
             ..Parts::default()
@@ -389,13 +392,19 @@ mod tests {
         );
         assert_eq!(Range::from_zero(&[]).place(1.0), 0.0);
         let mut extent = Extent::empty();
-        for score in [0.5, -0.5, 0.0] {
-            extent.include(score);
-        }
+        extent.include(&[0.5, -0.5, 0.0]);
         assert_eq!(
             [-0.5, 0.0, 0.5].map(|it| extent.range().place(it)),
             [0.0, 0.5, 1.0]
         );
+        let many: Vec<f32> = (0..100).map(|n| ((n * 37) % 100) as f32 - 20.0).collect();
+        let mut extent = Extent::empty();
+        many.chunks(41).for_each(|some| extent.include(some));
+        assert_eq!(
+            (extent.range().low, extent.range().place(79.0)),
+            (-20.0, 1.0)
+        );
+        assert_eq!(Range::from_zero(&many).place(79.0 / 2.0), 0.5);
     }
 
     #[test]
@@ -412,12 +421,13 @@ mod tests {
             &mut weights.fact,
             &mut weights.reply,
             &mut weights.words,
+            &mut weights.kind,
         ];
-        let counts = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 1.0, 128.0, 64.0];
+        let counts = [1.0, 2.0, 4.0, 8.0, 16.0, 64.0, 1.0, 128.0, 32.0, 256.0];
         for (share, weight) in shares.into_iter().zip(counts) {
             *share = weight;
         }
-        assert_eq!(all(&query.ranking.weights), 256.0);
+        assert_eq!(all(&query.ranking.weights), 512.0);
         let dated = Dated {
             timestamp_ms: 0,
             ages: false,
@@ -434,12 +444,13 @@ mod tests {
                 &mut parts.fact,
                 &mut parts.reply,
                 &mut parts.words,
+                &mut parts.kind,
             ];
             *all.into_iter().nth(at).unwrap() = 0.5;
             parts
         };
         for (at, share) in counts.into_iter().enumerate() {
-            let expected = (share * 0.5 / 256.0, 1.0);
+            let expected = (share * 0.5 / 512.0, 1.0);
             assert_eq!(
                 first(&parts(at), &query, dated, Kind::Note),
                 expected,
@@ -463,7 +474,7 @@ mod tests {
             ..query.ranking.weights
         };
         let score = second(&parts(8), &query, dated, Kind::Told);
-        assert_eq!(score, (32.0 / 255.0 * worth(Kind::Told), 1.0));
+        assert_eq!(score, (16.0 / 511.0 * worth(Kind::Told), 1.0));
         let own = dated.or(Some(7));
         assert_eq!((own.timestamp_ms, own.ages), (7, true));
         assert_eq!(dated.or(None), dated);

@@ -1,6 +1,8 @@
 //! BM25 (Robertson and Zaragoza, 2009) at three levels from one list of
 //! postings: the unit, it with its neighbours, its part.
 
+use std::collections::{BTreeSet, HashSet};
+
 use super::Space;
 use super::question::Question;
 use super::search_word::SearchWord;
@@ -43,6 +45,8 @@ pub(super) struct Tables {
     pub(super) covered: Vec<f32>,
     /// Whether somebody who is named speaks.
     pub(super) named: Vec<bool>,
+    /// Whether a unit has something of the kind that is asked for.
+    pub(super) of_kind: Vec<bool>,
     /// Zero, but while a word is looked up.
     counts: Vec<u32>,
     /// Of each unit the number of the last word that it or a neighbour has.
@@ -56,13 +60,15 @@ impl Tables {
         zero(&mut self.part, parts);
         zero(&mut self.covered, units);
         zero(&mut self.named, units);
-        zero(&mut self.counts, units);
+        zero(&mut self.of_kind, units);
+        // All zero already.
+        self.counts.resize(units, 0);
         zero(&mut self.last, units);
     }
 }
 
 /// Makes `numbers` as many zeros.
-pub(super) fn zero<T: Copy + Default>(numbers: &mut Vec<T>, count: usize) {
+fn zero<T: Copy + Default>(numbers: &mut Vec<T>, count: usize) {
     numbers.clear();
     numbers.resize(count, T::default());
 }
@@ -121,7 +127,19 @@ impl<'a> Scores<'a> {
             scores.add(space, (word, number), &found, [&related, &foreign]);
         }
         scores.speakers(space, &question.speakers);
+        scores.things(space, &question.words);
         scores
+    }
+
+    /// Marks the units that have something of a kind that is asked for; the words
+    /// of the question itself are none.
+    fn things(&mut self, space: &Space<'_>, words: &[SearchWord]) {
+        let own: HashSet<Key> = words.iter().flat_map(|word| &word.keys).copied().collect();
+        let things = words.iter().flat_map(|word| &word.things).copied();
+        let things: BTreeSet<Key> = things.filter(|thing| !own.contains(thing)).collect();
+        for &thing in &things {
+            mark(space, thing, &mut self.tables.of_kind);
+        }
     }
 
     /// Adds what a word counts where it is, and what it counts where something
@@ -185,12 +203,19 @@ impl<'a> Scores<'a> {
     }
 
     fn speakers(&mut self, space: &Space<'_>, keys: &[Key]) {
-        for (index, live) in space.live.iter().enumerate() {
-            for posting in keys.iter().flat_map(|&key| live.segment.postings(key)) {
-                let unit = posting.unit as usize;
-                if unit < live.segment.units() && space.is_allowed(space.part(index, unit)) {
-                    self.tables.named[space.starts[index].0 + unit] = true;
-                }
+        for &key in keys {
+            mark(space, key, &mut self.tables.named);
+        }
+    }
+}
+
+/// Marks the units that are found by `key`.
+fn mark(space: &Space<'_>, key: Key, units: &mut [bool]) {
+    for (index, live) in space.live.iter().enumerate() {
+        for posting in live.segment.postings(key) {
+            let unit = posting.unit as usize;
+            if unit < live.segment.units() && space.is_allowed(space.part(index, unit)) {
+                units[space.starts[index].0 + unit] = true;
             }
         }
     }

@@ -4,9 +4,8 @@ use std::ops::Range;
 
 use super::Space;
 use super::extent::Extent;
-use super::keywords::zero;
 use crate::embed::vector::{DIMENSIONS, Quantised, products};
-use crate::segment::{Segment, UnitEntry, range};
+use crate::segment::{UnitEntry, range};
 
 /// Rows between two looks at the clock.
 const ROWS: usize = 16_384;
@@ -31,6 +30,16 @@ pub(super) struct Tables {
     products: Vec<i32>,
 }
 
+impl Tables {
+    fn clear(&mut self, units: Range<usize>) {
+        for table in [&mut self.unit, &mut self.window] {
+            if let Some(cosines) = table.get_mut(units.clone()) {
+                cosines.fill(0.0);
+            }
+        }
+    }
+}
+
 impl Scores {
     /// Segments whose vectors another table made have none that count.
     pub(super) fn new(
@@ -39,8 +48,9 @@ impl Scores {
         table: u64,
         mut tables: Tables,
     ) -> Self {
-        zero(&mut tables.unit, space.units);
-        zero(&mut tables.window, space.units);
+        // What was there is written over.
+        tables.unit.resize(space.units, 0.0);
+        tables.window.resize(space.units, 0.0);
         let mut scores = Self {
             tables,
             units: Extent::empty(),
@@ -48,16 +58,20 @@ impl Scores {
             cut_short: false,
         };
         let Some(query) = vector.values.first_chunk::<DIMENSIONS>() else {
+            scores.tables.clear(0..space.units);
             return scores;
         };
         for (index, live) in space.live.iter().enumerate() {
+            let first = space.starts[index].0;
             if live.segment.table() != table {
+                scores.tables.clear(first..first + live.segment.units());
                 continue;
             }
             scores.tables.products.clear();
             for rows in live.segment.vectors().chunks(ROWS * DIMENSIONS) {
                 if space.is_late() {
                     scores.cut_short = true;
+                    scores.tables.clear(first..space.units);
                     return scores;
                 }
                 products(query, rows, &mut scores.tables.products);
@@ -71,42 +85,47 @@ impl Scores {
     fn scale(&mut self, space: &Space<'_>, live: usize, scale: f32) {
         let segment = &space.live[live].segment;
         let (start, first_part) = space.starts[live];
+        // Units one after the other that are searched.
+        let mut run = start..start;
         for index in 0..segment.parts() {
-            if !space.is_allowed(first_part + index) {
-                continue;
-            }
             let part = segment.part(index);
             let units = range(&part);
+            let numbers = start + units.start..start + units.end;
+            if !space.is_allowed(first_part + index) {
+                self.tables.clear(numbers);
+                continue;
+            }
             let Some(products) = self.tables.products.get(units.clone()) else {
+                self.tables.clear(numbers);
                 continue;
             };
-            let numbers = start + units.start..start + units.end;
             let cosines = &mut self.tables.unit[numbers.clone()];
-            let windows = &mut self.tables.window[numbers];
+            let windows = &mut self.tables.window[numbers.clone()];
             for ((cosine, &product), unit) in cosines
                 .iter_mut()
                 .zip(products)
-                .zip(entries(segment, units.clone()))
+                .zip(segment.entries(units.clone()))
             {
                 *cosine = product as f32 * unit.scale * scale;
             }
             if part.flows {
-                spread(cosines, windows, entries(segment, units));
+                spread(cosines, windows, segment.entries(units));
             } else {
                 windows.copy_from_slice(cosines);
             }
-            cosines
-                .iter()
-                .for_each(|&cosine| self.units.include(cosine));
-            windows
-                .iter()
-                .for_each(|&cosine| self.windows.include(cosine));
+            if run.end != numbers.start {
+                self.include(run);
+                run = numbers.start..numbers.start;
+            }
+            run.end = numbers.end;
         }
+        self.include(run);
     }
-}
 
-fn entries(segment: &Segment, units: Range<usize>) -> impl Iterator<Item = UnitEntry> {
-    units.map(|unit| segment.unit(unit))
+    fn include(&mut self, units: Range<usize>) {
+        self.units.include(&self.tables.unit[units.clone()]);
+        self.windows.include(&self.tables.window[units]);
+    }
 }
 
 /// The cosines of units with their neighbours: those of sums of vectors, of

@@ -11,25 +11,26 @@ use std::hash::BuildHasherDefault;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::search_word::SearchWord;
+use crate::embed::spelling;
 use crate::embed::table::Table;
-use crate::embed::vector::{Vector, norm, products_of};
-use openclaw_analysis::{self as analysis, Language, Same, Word};
+use crate::embed::vector::{DIMENSIONS, Vector, norm, products_of};
+use openclaw_analysis::Same;
 
-/// Looked at of a text, in bytes: a long one has something near everything.
-const TEXT: usize = 400;
 /// The most words of a question: more is a pasted document.
 const WORDS: usize = 16;
+
+/// How near a text is to each word of a question: as near as its nearest word.
+pub(crate) type Nearest = [f32; WORDS];
 
 /// The words of a question, as vectors.
 pub(crate) struct Nearness<'a> {
     table: &'a Table,
-    language: Language,
     words: Vec<Vector>,
     /// What each counts; together 1.
     shares: Vec<f32>,
-    /// How near words of texts are to each, by their hashes: the same are in all
-    /// that is found.
-    known: HashMap<u64, Vec<f32>, BuildHasherDefault<Same>>,
+    /// How near words of texts are to each, by the hashes of their pieces: the
+    /// same are in all that is found. None of what has no direction.
+    known: HashMap<u64, Option<Nearest>, BuildHasherDefault<Same>>,
 }
 
 impl<'a> Nearness<'a> {
@@ -37,7 +38,6 @@ impl<'a> Nearness<'a> {
     /// `table` knows.
     pub(crate) fn new<'b>(
         table: &'a Table,
-        language: Language,
         words: impl Iterator<Item = (&'b SearchWord, f32)>,
     ) -> Option<Self> {
         let mut vectors: Vec<(Vector, f32)> = Vec::new();
@@ -48,7 +48,7 @@ impl<'a> Nearness<'a> {
                 continue;
             }
             before = &word.plain;
-            if let Some(vector) = vector(table, &word.plain) {
+            if let Some(vector) = direction(table.sum(&word.plain)) {
                 vectors.push((vector, weight));
             }
         }
@@ -56,51 +56,57 @@ impl<'a> Nearness<'a> {
         let all: f32 = vectors.iter().map(|(_, weight)| weight).sum();
         (all > 0.0).then(|| Self {
             table,
-            language,
             shares: vectors.iter().map(|(_, weight)| weight / all).collect(),
             words: vectors.into_iter().map(|(vector, _)| vector).collect(),
             known: HashMap::default(),
         })
     }
 
-    /// How near `text` is, -1 to 1; None where it has no words.
-    pub(crate) fn of(&mut self, text: &str) -> Option<f64> {
-        let end = (0..=TEXT.min(text.len())).rev();
-        let start = end.into_iter().find_map(|end| text.get(..end));
-        let mut best: Vec<f32> = Vec::new();
-        analysis::words(start.unwrap_or_default(), |word| {
-            if let Word::Plain(word) = word
-                && !analysis::is_stop_word(word, self.language)
-            {
-                let near = self.near(word);
-                if best.is_empty() {
-                    best.clone_from(near);
-                }
-                for (best, near) in best.iter_mut().zip(near) {
-                    *best = best.max(*near);
-                }
-            }
-        });
-        let pairs = best.iter().zip(&self.shares);
-        let sum: f32 = pairs.map(|(near, share)| near * share).sum();
-        (!best.is_empty()).then(|| f64::from(sum))
+    /// The table the texts that are compared are to be spelled by.
+    pub(crate) fn table(&self) -> u64 {
+        self.table.identity()
     }
 
-    /// How near a word is to each of the question; nothing of one that the table
-    /// does not know.
-    fn near(&mut self, word: &str) -> &Vec<f32> {
+    /// How near the words of a text are to each of the question, as
+    /// [`spelling::spell`] wrote them; None where it has none.
+    pub(crate) fn nearest(&mut self, spelled: &[u8]) -> Option<Nearest> {
+        let mut nearest: Option<Nearest> = None;
+        for word in spelling::words(spelled) {
+            let Some(near) = self.near(word) else {
+                continue;
+            };
+            let all = nearest.get_or_insert(near);
+            for (all, near) in all.iter_mut().zip(near) {
+                *all = all.max(near);
+            }
+        }
+        nearest
+    }
+
+    /// How near a text is, -1 to 1.
+    pub(crate) fn weigh(&self, nearest: &Nearest) -> f64 {
+        let pairs = nearest.iter().zip(&self.shares);
+        f64::from(pairs.map(|(near, share)| near * share).sum::<f32>())
+    }
+
+    fn near(&mut self, word: &[[u8; 2]]) -> Option<Nearest> {
         let (table, words) = (self.table, &self.words);
-        let near = self.known.entry(xxh3_64(word.as_bytes()));
-        near.or_insert_with(|| match vector(table, word) {
-            Some(vector) => products_of(words, &vector),
-            None => Vec::new(),
+        let near = self.known.entry(xxh3_64(word.as_flattened()));
+        *near.or_insert_with(|| {
+            let mut sum = [0.0; DIMENSIONS];
+            spelling::pieces(word).for_each(|piece| table.add(piece, &mut sum));
+            let vector = direction(sum)?;
+            let mut near = [0.0; WORDS];
+            for (near, product) in near.iter_mut().zip(products_of(words, &vector)) {
+                *near = product;
+            }
+            Some(near)
         })
     }
 }
 
-/// The vector of a word, 1 long.
-fn vector(table: &Table, word: &str) -> Option<Vector> {
-    let mut sum = table.sum(word);
+/// `sum` with a length of 1; None where it has none.
+fn direction(mut sum: Vector) -> Option<Vector> {
     let norm = norm(&sum);
     sum.iter_mut().for_each(|x| *x /= norm);
     (norm > 0.0).then_some(sum)

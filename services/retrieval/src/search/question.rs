@@ -34,8 +34,6 @@ pub(crate) struct Question {
     pub(crate) vector: Option<Quantised>,
     /// The table the vector is of.
     pub(crate) table: u64,
-    /// The language it is in, of those there are texts in.
-    pub(crate) language: Language,
 }
 
 impl Question {
@@ -46,7 +44,6 @@ impl Question {
         let words = Words::new(text, snapshot);
         let sought = analysis::sought(text);
         Self {
-            language: words.own,
             words: words.read(text),
             speakers: speakers(text),
             asked: if sought.has(Sought::REASON) {
@@ -161,6 +158,8 @@ impl<'a> Words<'a> {
             list.push(term::key(term));
             has_others = true;
         });
+        let mut things = Vec::new();
+        lexicon::things(plain, self.own, |term| things.push(term::key(term)));
         let is_general = is_frame || has_others;
         let is_name = !is_general && self.written.names.contains(plain);
         let factor = if is_frame { FRAME } else { 1.0 };
@@ -169,6 +168,7 @@ impl<'a> Words<'a> {
             keys,
             related,
             foreign,
+            things,
             factor: factor * self.written.factor(plain),
             is_name,
             // Not of "what says …".
@@ -340,8 +340,11 @@ fn speakers(text: &str) -> Vec<Key> {
 }
 
 fn start(text: &str) -> &str {
+    if text.len() <= TEXT_LIMIT {
+        return text;
+    }
     let fits = (0..=TEXT_LIMIT).rev().find_map(|end| text.get(..end));
-    fits.filter(|_| text.len() > TEXT_LIMIT).unwrap_or(text)
+    fits.unwrap_or(text)
 }
 
 #[cfg(test)]

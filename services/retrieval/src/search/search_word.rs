@@ -14,6 +14,8 @@ pub(crate) struct SearchWord {
     pub(crate) related: Vec<Key>,
     /// and by these in other languages.
     pub(crate) foreign: Vec<Key>,
+    /// Things of the kind that it names are found by these.
+    pub(crate) things: Vec<Key>,
     /// What it counts, of what its rarity says; in ranking, and as evidence.
     pub(crate) factor: f32,
     /// Whether it names somebody or something: no other will do.

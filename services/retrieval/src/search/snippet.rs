@@ -2,20 +2,26 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::keywords::{FOREIGN_SHARE, RELATED_SHARE};
 use super::search_word::SearchWord;
-use crate::term::{self, Key};
-use openclaw_analysis::{self as analysis, Language, Sought, Traits, Word};
+use crate::term;
+use openclaw_analysis::{self as analysis, Language, Same, Sought, Traits, Word};
 
 /// The most characters shown of a passage (as OpenClaw's).
 const SIZE: usize = 700;
+/// Longer words may be no words, in bytes.
+const SMALL: usize = 32;
 /// What stands where a line is cut.
 const ELLIPSIS: char = '…';
 /// Shown before a match in a line that is cut, in characters.
 const BEFORE: usize = 100;
+
+/// By what is a hash already.
+type ByHash<T> = HashMap<u64, T, BuildHasherDefault<Same>>;
 
 /// Which words of a question are in a text, a bit each.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -45,7 +51,7 @@ impl Matches {
 /// The words of a question, by any of their keys, and what they weigh.
 #[derive(Debug, Default)]
 pub(crate) struct Wanted {
-    bits: HashMap<Key, Matches>,
+    bits: ByHash<Matches>,
     pub(super) weights: Vec<f32>,
     /// Those that name somebody or something.
     pub(super) names: u64,
@@ -66,8 +72,9 @@ pub(crate) struct Wanted {
     /// and what else an answer has to tell.
     pub(super) sought: Sought,
     /// What words match that were looked at, by their hashes: stems are dear,
-    /// and the same words are in all that is found.
-    known: RefCell<HashMap<u64, Matches>>,
+    /// and the same words are in all that is found. None of those that say
+    /// nothing.
+    known: RefCell<ByHash<Option<Matches>>>,
 }
 
 impl Wanted {
@@ -118,6 +125,14 @@ impl Wanted {
     }
 
     pub(super) fn matches(&self, text: &str, language: Language) -> Matches {
+        let is_mark = |c: char| c.is_ascii() && !c.is_ascii_alphanumeric();
+        let word = text.trim_matches(is_mark);
+        let is_small = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+        if word.len() <= SMALL && word.bytes().all(is_small) {
+            // One word, or none: nothing has to be taken apart.
+            let found = (!word.is_empty()).then(|| self.stemmed(word, language));
+            return found.flatten().unwrap_or_default();
+        }
         let mut found = Matches::default();
         self.words(text, language, |matches| found = found.with(matches));
         found
@@ -126,16 +141,14 @@ impl Wanted {
     /// None of a word that says nothing.
     fn stemmed(&self, word: &str, language: Language) -> Option<Matches> {
         let hash = xxh3_64_with_seed(word.as_bytes(), language as u64);
-        if let Some(known) = self.known.borrow().get(&hash) {
-            return Some(*known);
-        }
-        if analysis::is_stop_word(word, language) {
-            return None;
-        }
-        let mut found = self.bit(&analysis::stem(word, language));
-        found.own &= !self.misnamed(word, found.own);
-        self.known.borrow_mut().insert(hash, found);
-        Some(found)
+        *self.known.borrow_mut().entry(hash).or_insert_with(|| {
+            if analysis::is_stop_word(word, language) {
+                return None;
+            }
+            let mut found = self.bit(&analysis::stem(word, language));
+            found.own &= !self.misnamed(word, found.own);
+            Some(found)
+        })
     }
 
     /// Of the names among `own`, those that only have a stem in common with `word`: what

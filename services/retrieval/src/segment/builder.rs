@@ -4,6 +4,8 @@ use super::Segment;
 use super::layout::{PartEntry, UnitEntry};
 use super::postings::Posting;
 use super::writer::Contents;
+use crate::document::Kind;
+use crate::embed::spelling;
 use crate::embed::table::Table;
 use crate::embed::vector::{DIMENSIONS, Quantised, norm};
 use crate::part::{Part, Unit};
@@ -75,8 +77,16 @@ impl<'a> Builder<'a> {
         let Some(table) = self.table else {
             self.vectors
                 .resize(self.contents.units.len() * DIMENSIONS, 0);
+            part.units.iter().for_each(|_| self.contents.spell(|_| ()));
             return;
         };
+        for unit in &part.units {
+            self.contents.spell(|spelled| match unit.kind {
+                // Only what was said is compared word by word.
+                Kind::Note => (),
+                _ => spelling::spell(table, &unit.text, part.language, spelled),
+            });
+        }
         let sums: Vec<[f32; DIMENSIONS]> =
             part.units.iter().map(|unit| meaning(table, unit)).collect();
         for (index, sum) in sums.iter().enumerate() {

@@ -2,16 +2,16 @@
 //!
 //! All numbers are little-endian. Header, parts, units, vectors, keys of terms
 //! (sorted), ends of their postings, postings, long words (sorted, one a line),
-//! and a checksum of it all.
+//! ends of the words of units as the table spells them, those words, and a
+//! checksum of it all.
 
 use crate::document::Kind;
 use openclaw_analysis::Traits;
 
 /// "OCSEG" and the version of this layout.
-const MAGIC: [u8; 8] = *b"OCSEG\0\0\x01";
-/// Of the header: the magic and seven numbers, of which the last was zero before
-/// there were long words.
-pub(super) const HEADER_SIZE: usize = 64;
+const MAGIC: [u8; 8] = *b"OCSEG\0\0\x02";
+/// Of the header: the magic and eight numbers.
+pub(super) const HEADER_SIZE: usize = 72;
 /// Of a part.
 pub(super) const PART_SIZE: usize = 24;
 /// Of a unit.
@@ -33,6 +33,8 @@ pub(super) struct Header {
     pub(super) postings: usize,
     /// Bytes of the long words.
     pub(super) words: usize,
+    /// Bytes of the words of units as the table spells them.
+    pub(super) spelled: usize,
     pub(super) parts_start: usize,
     pub(super) units_start: usize,
     pub(super) vectors_start: usize,
@@ -40,6 +42,8 @@ pub(super) struct Header {
     pub(super) ends_start: usize,
     pub(super) postings_start: usize,
     pub(super) words_start: usize,
+    pub(super) spelled_ends_start: usize,
+    pub(super) spelled_start: usize,
 }
 
 impl Header {
@@ -62,10 +66,11 @@ impl Header {
             terms: size(40)?,
             postings: size(48)?,
             words: size(56)?,
+            spelled: size(64)?,
             ..Self::default()
         };
         let header = header.placed(super::DIMENSIONS)?;
-        let end = header.words_start.checked_add(header.words)?;
+        let end = header.spelled_start.checked_add(header.spelled)?;
         (end.checked_add(CHECKSUM_SIZE)? == bytes.len()).then_some(header)
     }
 
@@ -77,6 +82,8 @@ impl Header {
         self.ends_start = after(self.keys_start, self.terms, 8)?;
         self.postings_start = after(self.ends_start, self.terms, 4)?;
         self.words_start = after(self.postings_start, self.postings, 1)?;
+        self.spelled_ends_start = after(self.words_start, self.words, 1)?;
+        self.spelled_start = after(self.spelled_ends_start, self.units, 4)?;
         Some(self)
     }
 
@@ -85,7 +92,8 @@ impl Header {
         let mut bytes = [0; HEADER_SIZE];
         bytes[..8].copy_from_slice(&MAGIC);
         let counts = [self.parts, self.units, self.terms];
-        let sizes = counts.into_iter().chain([self.postings, self.words]);
+        let sizes = [self.postings, self.words, self.spelled];
+        let sizes = counts.into_iter().chain(sizes);
         let numbers = [self.table, self.languages].into_iter();
         let numbers = numbers.chain(sizes.map(|size| size as u64));
         for (place, number) in bytes[8..].chunks_exact_mut(8).zip(numbers) {

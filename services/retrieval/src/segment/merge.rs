@@ -95,6 +95,8 @@ impl<'a> Merge<'a> {
                     part: number,
                     ..input.segment.unit(old)
                 });
+                self.contents
+                    .spell(|spelled| spelled.extend(input.segment.spelled(old)));
             }
             self.contents.parts.push(PartEntry { first, ..part });
         }

@@ -4,6 +4,7 @@ use super::builder::Builder;
 use super::merge::{self, Alive, Input};
 use super::*;
 use crate::document::Kind;
+use crate::embed::spelling;
 use crate::embed::table::Table;
 use crate::embed::vector::{Quantised, norm};
 use crate::part::{Part, Unit};
@@ -109,6 +110,7 @@ proptest::proptest! {
         proptest::prop_assert_eq!(Segment::open(&path).is_err(), changed);
         if let Some(segment) = Segment::in_memory(bytes) {
             counted(&segment, &WORDS);
+            (0..4).for_each(|unit| drop(segment.spelled(unit).to_vec()));
         }
     }
 }
@@ -129,6 +131,7 @@ fn parts() -> Vec<Part> {
     parts[1].flows = false;
     parts[1].units[1].kind = Kind::Asked;
     parts[2].units[0].timestamp_ms = Some(1_772_625_600_000);
+    parts[2].units[0].kind = Kind::Told;
     parts[2].language = Language::German;
     parts
 }
@@ -291,6 +294,27 @@ fn segment_of_a_table_has_the_vectors_of_its_units() {
     assert_eq!(segment.vector(7), [0_i8; 0]);
 }
 
+/// `text` as the table spells it.
+fn spelled(table: &Table, text: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    spelling::spell(table, text, Language::English, &mut bytes);
+    bytes
+}
+
+#[test]
+fn segment_of_a_table_has_the_words_of_what_was_said() {
+    let table = table();
+    let segment = built(Some(&table), &parts());
+    let nothing: &[u8] = &[];
+    for (unit, text) in [(4, "hen river"), (6, "copper labyrinth")] {
+        assert_eq!(segment.spelled(unit), spelled(&table, text), "{unit}");
+    }
+    for unit in [0, 1, 2, 3, 5, 7, 1 << 30] {
+        assert_eq!(segment.spelled(unit), nothing, "{unit}");
+    }
+    assert_eq!(built(None, &parts()).spelled(4), nothing);
+}
+
 #[test]
 fn segment_in_a_file_is_the_same_and_every_byte_of_it_is_checked() {
     let folder = tempfile::tempdir().unwrap();
@@ -350,12 +374,18 @@ fn merge_in_a_file_is_the_same_as_in_memory() {
     assert_eq!(opened.table(), segment.table());
     for (new, old) in [(0, 0), (1, 1), (2, 2), (3, 6)] {
         assert_eq!(opened.vector(new), segment.vector(old));
+        assert_eq!(opened.spelled(new), segment.spelled(old));
         let (new, old) = (opened.unit(new), segment.unit(old));
         assert_eq!(
             (new.length, new.norm, new.kind),
             (old.length, old.norm, old.kind)
         );
     }
+    assert_eq!(
+        opened.spelled(3),
+        spelled(&table(), "copper labyrinth"),
+        "what is gone before it leaves nothing"
+    );
     assert_eq!(opened.words(), segment_words(&[&parts()[0], &parts()[2]]));
     merge::to_file(&merged(&[true; 3]), folder.path()).unwrap_err();
 }

@@ -22,6 +22,9 @@ pub(super) struct Contents {
     postings: Vec<u8>,
     /// The long ones, as they are indexed.
     pub(super) words: LongWords,
+    /// The words of units as the table spells them, and where each unit's end.
+    spelled: Vec<u8>,
+    spelled_ends: Vec<u32>,
 }
 
 impl Contents {
@@ -35,6 +38,13 @@ impl Contents {
             self.ends
                 .push(u32::try_from(self.postings.len()).unwrap_or(u32::MAX));
         }
+    }
+
+    /// Adds the words of the next unit: `spell` appends them.
+    pub(super) fn spell(&mut self, spell: impl FnOnce(&mut Vec<u8>)) {
+        spell(&mut self.spelled);
+        let end = u32::try_from(self.spelled.len()).unwrap_or(u32::MAX);
+        self.spelled_ends.push(end);
     }
 
     /// Whether the term is in it.
@@ -61,6 +71,7 @@ impl Contents {
             terms: self.keys.len(),
             postings: self.postings.len(),
             words: words.len(),
+            spelled: self.spelled.len(),
             ..Header::default()
         };
         output.write_all(&header.bytes())?;
@@ -75,6 +86,9 @@ impl Contents {
         output.write_all(&ends.collect::<Vec<u8>>())?;
         output.write_all(&self.postings)?;
         output.write_all(words.as_bytes())?;
+        let ends = self.spelled_ends.iter().flat_map(|end| end.to_le_bytes());
+        output.write_all(&ends.collect::<Vec<u8>>())?;
+        output.write_all(&self.spelled)?;
         let checksum = output.hasher.digest();
         output.output.write_all(&checksum.to_le_bytes())
     }

@@ -268,3 +268,25 @@ fn of_many_words_the_rarest_are_looked_for() {
     assert_eq!(has_fox(&words(64)), (64, true));
     assert_eq!(has_fox(&words(65)), (64, false));
 }
+
+#[test]
+fn things_of_the_kind_that_is_asked_for_are_marked() {
+    let snapshot = snapshot(&parts());
+    let mut query = Query::new("x", 0);
+    let kind = SearchWord {
+        things: ["garden", "copper", "hen"].map(term::key).to_vec(),
+        ..word(&["animal"], &[], &[])
+    };
+    // A word of the question is no answer to it.
+    let asked = question(vec![kind, word(&["hen"], &[], &[])]);
+    let of_kind = |query: &Query| {
+        let space = Space::new(&snapshot, query);
+        Scores::new(&space, &asked, Tables::default())
+            .tables
+            .of_kind
+    };
+    let all = [false, false, false, false, true, true, true, true];
+    assert_eq!(of_kind(&query), all);
+    query.sources = vec![Source::Extra];
+    assert_eq!(of_kind(&query), [false; 8]);
+}
