@@ -31,6 +31,7 @@ pub mod models;
 mod own_limits;
 mod persona;
 mod queue;
+pub mod recipient;
 mod runner;
 pub mod sandbox;
 mod session;
