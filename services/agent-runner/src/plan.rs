@@ -1,6 +1,6 @@
 //! The confinement of an agent's process, from the settings.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use openclaw_backends::environment::Variables;
 use openclaw_backends::places::Places;
@@ -33,7 +33,7 @@ pub(crate) fn for_agent(
     plan.read_write = own.map(Path::to_owned).into();
     plan.read_write.extend(sandbox.read_write.iter().cloned());
     plan.read_only.extend(sandbox.read_only.iter().cloned());
-    plan.contested = contested(settings);
+    plan.contested = settings.where_agents_write().to_vec();
     plan.grant_program(program, &closed(settings));
     plan.environment = variables.iter().map(|(name, _)| name.clone()).collect();
     if let Some(identity) = &places.identity {
@@ -64,27 +64,6 @@ pub(crate) fn for_server(
     // Many a runtime reserves ranges that it never touches.
     plan.limits.address_space = None;
     plan
-}
-
-/// Where agents and servers of tools write, whichever of them: what one leaves, the next finds.
-fn contested(settings: &RunnerSettings) -> Vec<PathBuf> {
-    let of = |agent: &AgentSettings| {
-        let sandbox = &agent.sandbox;
-        let own = [
-            agent.workspace.to_path_buf(),
-            settings.paths.agent_home(&agent.id),
-        ];
-        let servers = settings.mcp_servers.iter().flat_map(|(name, server)| {
-            let home = settings.paths.server_home(&agent.id, name);
-            server.read_write.iter().cloned().chain([home])
-        });
-        let granted = sandbox.read_write.iter().cloned();
-        own.into_iter()
-            .chain(granted)
-            .chain(servers)
-            .collect::<Vec<_>>()
-    };
-    settings.agents.values().flat_map(of).collect()
 }
 
 /// Folders that no program's place opens to an agent.

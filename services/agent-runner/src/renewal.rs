@@ -41,7 +41,12 @@ enum Error {
         code: Option<String>,
     },
     #[error("{host} answered with HTTP {status}")]
-    Status { host: String, status: u16 },
+    Status {
+        host: String,
+        status: u16,
+        /// How long it wants not to be asked.
+        wait: Option<Duration>,
+    },
     #[error("the answer of {0} has no tokens")]
     Form(String),
     #[error("{0} did not answer in time")]
@@ -77,8 +82,8 @@ struct Failed {
 enum Again {
     /// With another refresh token than the one that is no good.
     Unlike(Secret),
-    /// [`PAUSE`] after the provider could not be asked.
-    Since(Instant),
+    /// From then on: the provider could not be asked, or wants to be left alone so long.
+    From(Instant),
     /// With the next turn: it is still being asked, or was not.
     Now,
 }
@@ -414,7 +419,7 @@ impl Failed {
     fn holds(&self, refresh: &Secret) -> bool {
         match &self.again {
             Again::Unlike(refused) => refused == refresh,
-            Again::Since(failed) => failed.elapsed() < PAUSE,
+            Again::From(then) => Instant::now() < *then,
             Again::Now => false,
         }
     }
@@ -431,7 +436,8 @@ fn failed(profile: &Profile, error: &Error, used: Option<&Secret>) -> Failed {
         again: match (error, used) {
             (Error::Refused { .. }, Some(used)) => Again::Unlike(used.clone()),
             (Error::Store(_), _) => Again::Now,
-            _ => Again::Since(Instant::now()),
+            (Error::Status { wait, .. }, _) => Again::From(Instant::now() + wait.unwrap_or(PAUSE)),
+            _ => Again::From(Instant::now() + PAUSE),
         },
     }
 }

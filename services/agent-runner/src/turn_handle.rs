@@ -43,6 +43,12 @@ pub(crate) enum Error {
     Silent,
     #[error("{0} is in the way")]
     Taken(PathBuf),
+    #[error("remove {}", path.display())]
+    Left {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
 }
 
 /// A turn's process.
@@ -288,7 +294,10 @@ async fn clear(spool: &Path) -> Result<(), Error> {
         Err(Error::Taken(spool.to_owned()))
     } else {
         match std::fs::remove_file(spool) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::Line(error)),
+            Err(source) if source.kind() != io::ErrorKind::NotFound => Err(Error::Left {
+                path: spool.to_owned(),
+                source,
+            }),
             _ => Ok(()),
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
+use openclaw_config::paths::KEPT_OF_AGENTS;
 use serde::{Deserialize, Serialize};
 
 use crate::layout::{PERMISSIONS, STATE, WORKSPACES};
@@ -221,7 +222,7 @@ pub(crate) fn place_of_agents(path: &str) -> Option<usize> {
         [STATE, name, ..] if *name == "workspace" || name.starts_with("workspace-") => {
             Some(length(2))
         }
-        [STATE, "agents", _, "home" | "mcp", ..] => Some(length(4)),
+        [STATE, "agents", _, name, ..] if KEPT_OF_AGENTS.contains(name) => Some(length(4)),
         _ => None,
     }
 }

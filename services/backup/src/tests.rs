@@ -80,7 +80,11 @@ impl Scene {
                 ("main".to_owned(), self.state().join("workspace").into()),
                 ("work".to_owned(), self.home().join("notes").into()),
             ],
-            granted: vec![self.state().join("shared")],
+            written: vec![
+                self.state().join("shared"),
+                self.state().join("workspace"),
+                self.home().join("notes"),
+            ],
             program: "1.2.3".to_owned(),
         }
     }

@@ -36,18 +36,10 @@ pub struct Source {
     pub paths: Paths,
     /// Every agent with its workspace.
     pub workspaces: Vec<(String, ConfiguredFolder)>,
-    /// Where agents write besides.
-    pub granted: Vec<PathBuf>,
+    /// Where agents write, workspaces and all.
+    pub written: Vec<PathBuf>,
     /// The version of this program.
     pub program: String,
-}
-
-impl Source {
-    /// Where agents write.
-    fn written(&self) -> Vec<PathBuf> {
-        let workspaces = self.workspaces.iter().map(|(_, place)| place.to_path_buf());
-        workspaces.chain(self.granted.iter().cloned()).collect()
-    }
 }
 
 /// A backup that was made.
@@ -146,7 +138,7 @@ impl Writer {
     fn write(mut self, source: &Source, target: &NamedTempFile) -> Result<Manifest, Error> {
         let begun = Timestamp::now();
         let running = state_lock::holder(&source.paths, GATEWAY).is_some();
-        let rules = Rules::new(&source.paths, &source.written(), running);
+        let rules = Rules::new(&source.paths, &source.written, running);
         let mut found = Inventory::default();
         for _ in 0..PASSES {
             found.state(&source.paths.state, &rules)?;

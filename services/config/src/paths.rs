@@ -8,6 +8,11 @@ use crate::error::Error;
 /// State folders of OpenClaw's earlier names, looked for when ~/.openclaw is
 /// not there (seed 003 §1.2).
 const LEGACY_STATE: [&str; 3] = [".clawdbot", ".moldbot", ".moltbot"];
+/// What is in an agent's folder that it and its servers of tools write to and that stays:
+/// its home, and a folder for each server.
+pub const KEPT_OF_AGENTS: [&str; 2] = ["home", "mcp"];
+/// The same of what ends with a turn.
+const TURNS_OF_AGENTS: [&str; 2] = ["tmp", "turns"];
 /// Configuration files in the order they are looked for (seed 003 §2.1).
 const CONFIGURATION: [&str; 4] = [
     "openclaw.json",
@@ -131,19 +136,28 @@ impl Paths {
         self.agent(agent_id).join("sessions")
     }
 
+    /// What of that the agent and its servers of tools write to, whichever turn it is.
+    pub fn written_by_agent(&self, agent_id: &str) -> [PathBuf; 4] {
+        let ([home, servers], [temporary, turns]) = (KEPT_OF_AGENTS, TURNS_OF_AGENTS);
+        let folder = self.agent_own(agent_id);
+        [home, servers, temporary, turns].map(|name| folder.join(name))
+    }
+
     /// HOME of the agent's processes.
     pub fn agent_home(&self, agent_id: &str) -> PathBuf {
-        self.agent_own(agent_id).join("home")
+        self.agent_own(agent_id).join(KEPT_OF_AGENTS[0])
     }
 
     /// HOME of a server of tools that works for the agent.
     pub fn server_home(&self, agent_id: &str, server: &str) -> PathBuf {
-        self.agent_own(agent_id).join("mcp").join(server)
+        self.agent_own(agent_id)
+            .join(KEPT_OF_AGENTS[1])
+            .join(server)
     }
 
     /// The folder in which each turn of an agent has its TMPDIR.
     pub fn temporaries(&self, agent_id: &str) -> PathBuf {
-        self.agent_own(agent_id).join("tmp")
+        self.agent_own(agent_id).join(TURNS_OF_AGENTS[0])
     }
 
     /// TMPDIR of one turn.
@@ -154,7 +168,7 @@ impl Paths {
     /// The folder in which each turn of an agent has one for what is not the
     /// agent's to name: see [`Paths::turn_given`] and its neighbours. The host's.
     pub fn turn_folders(&self, agent_id: &str) -> PathBuf {
-        self.agent_own(agent_id).join("turns")
+        self.agent_own(agent_id).join(TURNS_OF_AGENTS[1])
     }
 
     /// The folder of one turn that ends with it.

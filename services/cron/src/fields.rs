@@ -282,21 +282,11 @@ fn seconds(ms: i64) -> Value {
     json!(ms.saturating_add(999) / 1000)
 }
 
-/// Channels whose people are named after them.
-const CHANNELS: [&str; 1] = ["telegram"];
-
-fn is_on(to: &str, channel: &str) -> bool {
-    to.strip_prefix(channel)
-        .is_some_and(|rest| rest.starts_with(':'))
-}
-
+/// Who is meant, a session or somebody on a channel, the gateway reads out of `to`.
 fn announcement(to: &str) -> Value {
     match to {
         "" => json!({"mode": "announce", "channel": "last"}),
-        to if CHANNELS.iter().any(|name| is_on(to, name)) => {
-            json!({"mode": "announce", "channel": "last", "to": to})
-        }
-        to => json!({"mode": "announce", "channel": "webchat", "to": to}),
+        to => json!({"mode": "announce", "channel": "last", "to": to}),
     }
 }
 

@@ -45,15 +45,12 @@ pub(crate) fn execute(
 fn source(environment: &Environment) -> Result<Source, Failure> {
     // A configuration that is broken is backed up as it is.
     let settings = openclaw_settings::load_usable(environment)?;
-    let (mut workspaces, mut granted) = (Vec::new(), Vec::new());
-    for (id, agent) in settings.agents {
-        workspaces.push((id, agent.workspace));
-        granted.extend(agent.sandbox.read_write);
-    }
+    let written = settings.where_agents_write().to_vec();
+    let agents = settings.agents.into_iter();
     Ok(Source {
         paths: Paths::resolve(environment)?,
-        granted,
-        workspaces,
+        written,
+        workspaces: agents.map(|(id, agent)| (id, agent.workspace)).collect(),
         program: env!("CARGO_PKG_VERSION").to_owned(),
     })
 }

@@ -8,6 +8,8 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use rusqlite::{ErrorCode, ffi};
+
 /// An error and its causes on one line.
 pub fn chain(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
@@ -19,31 +21,51 @@ pub fn chain(error: &(dyn Error + 'static)) -> String {
     text
 }
 
-/// What people can do about an error whose cause is a full disk, or a quota that is
-/// used up. The error itself names the file.
+/// What people can do about an error whose cause is a full disk, a quota that is used
+/// up, or a file system that nobody may write to. The error itself names the file.
 pub fn remedy(error: &(dyn Error + 'static)) -> Option<&'static str> {
-    let mut cause = Some(error);
-    while let Some(error) = cause {
-        if is_full(error) {
-            return Some("free space on the file system that it is on, then try again");
+    causes(error).find_map(|cause| {
+        if is_full(cause) {
+            Some("free space on the file system that it is on, then try again")
+        } else if is_read_only(cause) {
+            Some("have the file system that it is on mounted writable, then try again")
+        } else {
+            None
         }
-        cause = error.source();
-    }
-    None
+    })
 }
 
-/// What SQLite says then, word for word; its errors are of a crate that only those
-/// who keep tables use.
-const SQLITE_FULL: &str = "database or disk is full";
+/// Whether an error or one of its causes is that there is no room on the disk, as the
+/// kernel or SQLite says it.
+pub fn is_disk_full(error: &(dyn Error + 'static)) -> bool {
+    causes(error).any(is_full)
+}
+
+/// An error, what caused it, and what caused that.
+fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |error| <dyn Error>::source(*error))
+}
 
 fn is_full(error: &(dyn Error + 'static)) -> bool {
-    let of_kernel = error.downcast_ref::<io::Error>();
-    let of_kernel = of_kernel.or_else(|| error.downcast_ref::<Arc<io::Error>>().map(|it| &**it));
-    let kind = of_kernel.map(io::Error::kind);
-    matches!(
-        kind,
-        Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
-    ) || error.to_string() == SQLITE_FULL
+    let full = [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded];
+    of_kernel(error).is_some_and(|kind| full.contains(&kind))
+        || of_sqlite(error) == Some(ErrorCode::DiskFull)
+}
+
+fn is_read_only(error: &(dyn Error + 'static)) -> bool {
+    of_kernel(error) == Some(io::ErrorKind::ReadOnlyFilesystem)
+        || of_sqlite(error) == Some(ErrorCode::ReadOnly)
+}
+
+fn of_kernel(error: &(dyn Error + 'static)) -> Option<io::ErrorKind> {
+    let plain = error.downcast_ref::<io::Error>();
+    let shared = || error.downcast_ref::<Arc<io::Error>>().map(|it| &**it);
+    plain.or_else(shared).map(io::Error::kind)
+}
+
+/// SQLite's own error is the last cause of whatever its library says.
+fn of_sqlite(error: &(dyn Error + 'static)) -> Option<ErrorCode> {
+    error.downcast_ref::<ffi::Error>().map(|error| error.code)
 }
 
 /// An error with what people can do about it, for those who have one line alone.
@@ -96,12 +118,18 @@ mod tests {
     struct Append(#[source] Arc<io::Error>);
 
     #[derive(Debug, thiserror::Error)]
-    #[error("database or disk is full")]
-    struct Full;
+    #[error(transparent)]
+    struct Table(rusqlite::Error);
 
     #[derive(Debug, thiserror::Error)]
     #[error("the ledger /s/l failed")]
-    struct Ledger(#[source] Full);
+    struct Ledger(#[source] Arc<Table>);
+
+    fn ledger(code: i32) -> Ledger {
+        let error = ffi::Error::new(code);
+        let error = rusqlite::Error::SqliteFailure(error, None);
+        Ledger(Arc::new(Table(error)))
+    }
 
     #[test]
     fn full_disks_have_a_way_out_that_others_have_not() {
@@ -111,8 +139,16 @@ mod tests {
             assert!(told.starts_with("cannot append to /s/a.jsonl: "), "{told}");
             assert!(told.contains("; free space on the file system"), "{told}");
         }
-        let ledger = advice(&Ledger(Full));
-        assert!(ledger.contains("; free space on"), "{ledger}");
+        for code in [ffi::SQLITE_FULL, ffi::SQLITE_READONLY_DIRECTORY] {
+            let told = advice(&ledger(code));
+            assert!(told.starts_with("the ledger /s/l failed: "), "{told}");
+            assert_eq!(told.contains("; free space"), code == ffi::SQLITE_FULL);
+            assert!(told.contains(" the file system that it is on"), "{told}");
+        }
+        let busy = advice(&ledger(ffi::SQLITE_BUSY));
+        assert!(!busy.contains("file system"), "{busy}");
+        let read_only = advice_on(io::ErrorKind::ReadOnlyFilesystem);
+        assert!(read_only.contains("; have the file system"), "{read_only}");
         let other = advice_on(io::ErrorKind::PermissionDenied);
         assert!(!other.contains("free space"), "{other}");
     }

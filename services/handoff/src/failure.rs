@@ -12,7 +12,7 @@ pub fn failed(
     failure::report(operation, error);
     Kind::Failed(Failed {
         code,
-        message: failure::chain(error),
+        message: failure::advice(error),
         retry_after_ms: None,
         backend_session: None,
         backend: String::new(),

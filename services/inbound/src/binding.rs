@@ -2,12 +2,10 @@
 
 use openclaw_proto::gateway::ChatKind;
 use openclaw_settings::keys::channels::{Binding, BindingMatch, BindingPeer};
+use openclaw_settings::recipient::TOPIC;
 
 use crate::facts::Facts;
 use crate::peer::bare;
-
-/// What a channel calls a topic in an id.
-const TOPIC: &str = ":topic:";
 
 /// The agent of the narrowest binding that fits, the first of several.
 pub fn agent_of<'a>(bindings: &'a [Binding], facts: &Facts<'_>) -> Option<&'a str> {

@@ -199,7 +199,7 @@ mod tests {
         let job = delivery(json!({"mode": "announce", "to": "agent:main:x",
             "failureDestination": {"mode": "webhook", "to": "https://e.org/f"}}));
         let unset = Alerts::default();
-        let at = |alert: Value| route(Some(&alert), Some(&job), &unset).destinations(&["telegram"]);
+        let at = |alert: Value| route(Some(&alert), Some(&job), &unset).destinations();
         let webhook = Destination::Webhook("https://e.org/f".to_owned());
         assert_eq!(at(json!({"after": 3})), [webhook]);
         let person = at(json!({"channel": "telegram", "to": "7"}));
@@ -207,20 +207,19 @@ mod tests {
         let plain = delivery(json!({"mode": "announce", "to": "agent:main:x"}));
         let session = Destination::Session(Some("agent:main:x".to_owned()));
         assert_eq!(
-            route(None, Some(&plain), &unset).destinations(&[]),
+            route(None, Some(&plain), &unset).destinations(),
             std::slice::from_ref(&session)
         );
 
         let set = alerts(json!({"channel": "telegram", "to": "9", "after": 2}));
-        let at =
-            |delivery: Option<&Delivery>| route(None, delivery, &set).destinations(&["telegram"]);
+        let at = |delivery: Option<&Delivery>| route(None, delivery, &set).destinations();
         assert!(matches!(&at(Some(&plain))[0], Destination::Channel { to, .. } if to == "9"));
         assert!(matches!(&at(None)[0], Destination::Channel { to, .. } if to == "9"));
         let elsewhere = delivery(json!({"mode": "announce", "failureDestination": {"to": "8"}}));
         assert!(matches!(&at(Some(&elsewhere))[0], Destination::Channel { to, .. } if to == "8"));
         let only_when = alerts(json!({"after": 2, "mode": "announce"}));
         assert_eq!(
-            route(None, Some(&plain), &only_when).destinations(&[]),
+            route(None, Some(&plain), &only_when).destinations(),
             [session]
         );
     }

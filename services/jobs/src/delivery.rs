@@ -1,6 +1,7 @@
 //! Where a job's result goes beside the session it was made in, and what
 //! became of it.
 
+use openclaw_settings::recipient::{LAST, Recipient};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -9,15 +10,6 @@ use crate::place;
 
 /// What clients show of jobs whose results go nowhere, as in OpenClaw.
 pub(crate) const NOT_REQUESTED: &str = "not requested";
-
-/// The one channel that is always there: the sessions themselves.
-const SESSIONS: &str = "webchat";
-
-/// Wherever the session is.
-const LAST: &str = "last";
-
-/// What stands before the topic of a recipient, as in OpenClaw.
-const TOPIC: &str = ":topic:";
 
 /// What clients ask for, in OpenClaw's fields.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -144,39 +136,28 @@ impl Delivery {
         self.mode == Mode::Webhook
     }
 
-    /// Everywhere where a result goes; `channels` are those that there are beside
-    /// the sessions.
-    pub fn destinations(&self, channels: &[&str]) -> Vec<Destination> {
+    /// Everywhere where a result goes.
+    pub fn destinations(&self) -> Vec<Destination> {
         let first = match self.mode {
             Mode::None => None,
             Mode::Webhook => self.to.clone().map(Destination::Webhook),
-            Mode::Announce => Some(self.announced_at(channels)),
+            Mode::Announce => Some(self.announced_at()),
         };
         let second = self.completion_destination.iter();
-        let second = second.flat_map(|it| it.destinations(channels));
+        let second = second.flat_map(|it| it.destinations());
         first.into_iter().chain(second).collect()
     }
 
-    fn announced_at(&self, channels: &[&str]) -> Destination {
+    fn announced_at(&self) -> Destination {
+        let to = self.to.as_deref().unwrap_or_default();
         let channel = self.channel.as_deref().unwrap_or(LAST);
-        let to = self.to.clone().unwrap_or_default();
-        // `telegram:123` names its channel.
-        let prefixed = to.split_once(':');
-        let prefixed = prefixed.filter(|(name, _)| channels.contains(name));
-        let (channel, to) = match (channel, prefixed) {
-            (LAST, Some((name, rest))) => (name, rest),
-            (channel, Some((name, rest))) if channel == name => (name, rest),
-            (LAST | SESSIONS, _) => return Destination::Session(self.to.clone()),
-            (channel, _) => (channel, to.as_str()),
-        };
-        let (to, topic) = match to.split_once(TOPIC) {
-            Some((to, topic)) => (to, Some(topic.to_owned())),
-            None => (to, None),
+        let Some(Recipient { channel, to, topic }) = Recipient::of(channel, to) else {
+            return Destination::Session(self.to.clone());
         };
         let thread = match &self.thread_id {
             Some(Value::String(thread)) => Some(thread.clone()),
             Some(Value::Number(thread)) => Some(thread.to_string()),
-            _ => topic,
+            _ => topic.map(str::to_owned),
         };
         Destination::Channel {
             channel: channel.to_owned(),
@@ -251,7 +232,7 @@ mod tests {
 
     #[test]
     fn destinations_are_sessions_people_and_urls() {
-        let at = |value| delivery(value).destinations(&["telegram"]);
+        let at = |value| delivery(value).destinations();
         let session = |key: Option<&str>| vec![Destination::Session(key.map(str::to_owned))];
         assert_eq!(at(json!({"mode": "none", "to": "x"})), []);
         assert_eq!(at(json!({"mode": "announce"})), session(None));

@@ -15,6 +15,7 @@ mod state;
 mod timing;
 mod when;
 
+use openclaw_settings::ChannelSettings;
 use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -29,7 +30,7 @@ pub use delivery::{Delivered, Delivery, Destination};
 pub use invalid::Invalid;
 pub use payload::{Command, Payload};
 pub use planned::{CatchUp, Cause, Planned};
-pub use route::{no_channel, sessions};
+pub use route::sessions;
 pub use state::Ended;
 
 /// Fields of OpenClaw's that change what a job does, and that are not done
@@ -262,18 +263,29 @@ impl Job {
         Err(self.schedule.is_over())
     }
 
-    /// Refuses what would tell something where nobody is, on `channels` and none but
-    /// them, unless it did so `before`.
+    /// Refuses what would tell something where nobody is, by the `channels` of the
+    /// configuration, unless it did so `before`.
     pub fn leading(
         self,
         before: Option<&Self>,
-        (channels, alerts): (&[&str], &Alerts),
+        (channels, alerts): (&ChannelSettings, &Alerts),
     ) -> Result<Self, Invalid> {
         let known = before.map(|it| it.routes(alerts)).unwrap_or_default();
         let mut routes = self.routes(alerts);
         routes.retain(|route| !known.contains(route));
         route::checked(&routes, channels)?;
+        if self.announces_nothing() && !before.is_some_and(Self::announces_nothing) {
+            let problem = "is for answers, and a system event has none: it is told to the session; \
+                           say an agentTurn, or a reminder";
+            return Err(Invalid::field("delivery/mode", problem));
+        }
         Ok(self)
+    }
+
+    /// Whether what is to be announced is nothing that it ever says.
+    fn announces_nothing(&self) -> bool {
+        let is_event = matches!(self.payload, Payload::SystemEvent { .. });
+        is_event && self.delivery.as_ref().is_some_and(Delivery::announces)
     }
 
     fn routes(&self, alerts: &Alerts) -> Vec<route::Route> {

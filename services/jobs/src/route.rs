@@ -1,5 +1,7 @@
 //! Whether what a job tells leads anywhere.
 
+use openclaw_settings::ChannelSettings;
+use openclaw_settings::recipient::Recipient;
 use serde_json::{Map, Value};
 
 use crate::alert::{self, Alerts};
@@ -33,41 +35,36 @@ pub(crate) fn of(
         .collect()
 }
 
-/// Refuses what leads to a channel that is not among `channels`, or to nobody on one
-/// that is.
-pub(crate) fn checked(routes: &[Route], channels: &[&str]) -> Result<(), Invalid> {
+/// Refuses what leads to a channel or an account that is not set up, or to nobody there.
+pub(crate) fn checked(routes: &[Route], channels: &ChannelSettings) -> Result<(), Invalid> {
     for Route { path, delivery } in routes {
-        for destination in delivery.destinations(channels) {
-            let Destination::Channel { channel, to, .. } = destination else {
+        for destination in delivery.destinations() {
+            let Destination::Channel {
+                channel,
+                account,
+                to,
+                ..
+            } = destination
+            else {
                 continue;
             };
-            if !channels.contains(&channel.as_str()) {
-                let problem = no_channel(&channel, channels);
-                return Err(Invalid::field(format!("{path}/channel"), &problem));
-            }
-            if to.trim().is_empty() {
-                let problem = format!(
-                    "must say whom on {channel}: an id there, such as \"12345\" (with \
-                     openclawctl: {channel}:12345)"
-                );
-                return Err(Invalid::field(format!("{path}/to"), &problem));
+            let recipient = Recipient {
+                channel: &channel,
+                to: &to,
+                topic: None,
+            };
+            if let Some(nobody) = channels.nobody_at(&recipient, &account) {
+                let field = format!("{path}/{}", nobody.field());
+                return Err(Invalid::field(field, &nobody.to_string()));
             }
         }
     }
     Ok(())
 }
 
-/// That nothing can be told on `channel`.
-pub fn no_channel(channel: &str, channels: &[&str]) -> String {
-    format!(
-        "there is no channel {channel} here; there are {} and webchat (sessions)",
-        channels.join(", ")
-    )
-}
-
 /// The names of sessions where a job with `fields` tells something, and the fields
 /// that have them.
-pub fn sessions(fields: &Value, channels: &[&str]) -> Vec<(String, String)> {
+pub fn sessions(fields: &Value) -> Vec<(String, String)> {
     let paths = ["delivery", "delivery/failureDestination", "failureAlert"];
     let said = |path: &str| -> Option<(String, &Map<String, Value>)> {
         let said = fields.pointer(&format!("/{path}"))?.as_object()?;
@@ -75,7 +72,7 @@ pub fn sessions(fields: &Value, channels: &[&str]) -> Vec<(String, String)> {
     };
     let mut named = Vec::new();
     for (path, said) in paths.into_iter().filter_map(said) {
-        for destination in Delivery::announcing(said).destinations(channels) {
+        for destination in Delivery::announcing(said).destinations() {
             if let Destination::Session(Some(name)) = destination {
                 named.push((path.clone(), name));
             }
@@ -85,17 +82,36 @@ pub fn sessions(fields: &Value, channels: &[&str]) -> Vec<(String, String)> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
+    use openclaw_settings::keys::channels::Account;
     use serde_json::json;
 
     use super::*;
+
+    /// Telegram with its default account, and one that is switched off.
+    pub(crate) fn channels() -> ChannelSettings {
+        let account = |enabled| Account {
+            enabled,
+            ..Account::default()
+        };
+        let accounts = [("home", account(true)), ("old", account(false))];
+        let accounts = accounts.map(|(name, account)| (name.to_owned(), account));
+        let mut channels = ChannelSettings::default();
+        channels
+            .accounts
+            .insert("telegram".to_owned(), accounts.into());
+        channels
+            .defaults
+            .insert("telegram".to_owned(), "home".to_owned());
+        channels
+    }
 
     fn refused(job: &Value, alerts: &Value) -> String {
         let delivery = job.get("delivery").cloned();
         let delivery: Option<Delivery> = delivery.map(|it| serde_json::from_value(it).unwrap());
         let alerts = Alerts::of(Some(alerts.clone()));
         let routes = of(delivery.as_ref(), job.get("failureAlert"), &alerts);
-        let checked = checked(&routes, &["telegram"]);
+        let checked = checked(&routes, &channels());
         checked.map_or_else(|invalid| invalid.to_string(), |()| "leads".to_owned())
     }
 
@@ -111,9 +127,12 @@ mod tests {
             json!({"channel": "last", "to": "telegram:"}),
             json!({"to": "telegram::topic:4"}),
             json!({"channel": "", "to": "5"}),
+            json!({"channel": "telegram", "to": "5", "accountId": "work"}),
+            json!({"channel": "telegram", "to": "5", "accountId": "old"}),
         ] {
             let field = match place["channel"].as_str() {
                 Some("signal" | "") => "channel",
+                _ if place["accountId"].is_string() => "accountId",
                 _ => "to",
             };
             let mut results = place.clone();
@@ -147,9 +166,20 @@ mod tests {
                 "failureAlert": {"after": 3}}),
             json!({"delivery": {"mode": "announce", "channel": "webchat", "to": "agent:main:x"}}),
             json!({"failureAlert": {"channel": "telegram", "to": "-5:topic:1"}}),
+            json!({"failureAlert": {"channel": "telegram", "to": "5", "accountId": "home"}}),
         ] {
             assert_eq!(refused(&job, &json!({})), "leads", "{job}");
         }
+    }
+
+    #[test]
+    fn route_to_a_channel_that_is_not_set_up_is_refused() {
+        let said = json!({"mode": "announce", "to": "telegram:5"});
+        let said: Delivery = serde_json::from_value(said).unwrap();
+        let routes = of(Some(&said), None, &Alerts::default());
+        let refused = checked(&routes, &ChannelSettings::default()).unwrap_err();
+        let expected = "at /delivery/channel: channels.telegram is not configured";
+        assert!(refused.to_string().starts_with(expected), "{refused}");
     }
 
     #[test]
@@ -165,7 +195,7 @@ mod tests {
             named("delivery/failureDestination/to", "agent:main:x"),
             named("failureAlert/to", "other:1"),
         ];
-        assert_eq!(sessions(&fields, &["telegram"]), expected);
-        assert_eq!(sessions(&json!({"delivery": null}), &["telegram"]), []);
+        assert_eq!(sessions(&fields), expected);
+        assert_eq!(sessions(&json!({"delivery": null})), []);
     }
 }

@@ -253,7 +253,8 @@ fn job_that_led_nowhere_before_can_be_changed_otherwise() {
     let mut params = params();
     params["delivery"] = json!({"mode": "announce", "channel": "signal", "to": "5"});
     let alerts = Alerts::default();
-    let channels: (&[&str], &Alerts) = (&["telegram"], &alerts);
+    let channels = crate::route::tests::channels();
+    let channels = (&channels, &alerts);
     let job = Job::new("j".to_owned(), params, NOW).unwrap();
     assert!(job.clone().leading(None, channels).is_err());
     let changed = |patch: Value| {
@@ -265,4 +266,26 @@ fn job_that_led_nowhere_before_can_be_changed_otherwise() {
     let nobody = json!({"delivery": {"channel": "telegram", "to": null}});
     let refused = changed(nobody).unwrap_err().to_string();
     assert!(refused.starts_with("at /delivery/to: "), "{refused}");
+}
+
+#[test]
+fn job_that_says_nothing_announces_nothing() {
+    let channels = crate::route::tests::channels();
+    let alerts = Alerts::default();
+    let mut params = params();
+    params["payload"] = json!({"kind": "systemEvent", "text": "t"});
+    for (delivery, is_refused) in [
+        (json!({"mode": "announce"}), true),
+        (json!({"mode": "announce", "to": "telegram:5"}), true),
+        (json!({"mode": "none"}), false),
+        (json!({"mode": "webhook", "to": "https://e.org"}), false),
+    ] {
+        params["delivery"] = delivery.clone();
+        let job = Job::new("j".to_owned(), params.clone(), NOW).unwrap();
+        let led = job.clone().leading(None, (&channels, &alerts));
+        assert_eq!(led.is_err(), is_refused, "{delivery}: {led:?}");
+        job.clone()
+            .leading(Some(&job), (&channels, &alerts))
+            .unwrap();
+    }
 }

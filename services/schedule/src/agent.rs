@@ -6,16 +6,17 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use openclaw_jobs::{Alerts, Destination, Job, Maker, Payload};
-use openclaw_proto::origin::is_isolated;
+use openclaw_proto::origin::{is_isolated, is_shared};
 use openclaw_runs::{When, keys};
 use openclaw_sessions::{SessionKey, now_ms};
-use openclaw_settings::Ask;
-use openclaw_settings::channels::CHANNELS;
+use openclaw_settings::{Ask, Settings};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::Schedule;
+use crate::audience::{self, ISOLATED};
 use crate::call::{ADD_LIMIT, Answer, Call};
+use crate::delivery;
 use crate::jobs::Refused;
 
 /// Jobs that an agent may have made at a time.
@@ -196,14 +197,6 @@ impl Schedule {
             .as_deref()
             .map(str::trim)
             .filter(|who| !who.is_empty());
-        if let Some(who) = who
-            && !call.is_approved
-            && self.asks(&call.caller)
-        {
-            return Ok(Answer::Ask(format!(
-                "it is said to {who} later, when nobody looks"
-            )));
-        }
         let delivery = match who {
             // The session whose turn it is, and the channel that is on.
             None => {
@@ -215,11 +208,20 @@ impl Schedule {
         let job = json!({
             "name": name(&remind.text),
             "schedule": {"kind": "at", "at": remind.when, "tz": zone},
-            "sessionTarget": "isolated", "wakeMode": "now", "deleteAfterRun": true,
+            "sessionTarget": ISOLATED, "wakeMode": "now", "deleteAfterRun": true,
             "agentId": call.caller.agent_id,
             "payload": {"kind": "reminder", "text": remind.text},
             "delivery": delivery,
         });
+        if let Some(who) = who
+            && !call.is_approved
+            && self.asks(&call.caller)
+        {
+            self.possible(&job).await?;
+            return Ok(Answer::Ask(format!(
+                "it is said to {who} later, when nobody looks"
+            )));
+        }
         let job = self.added(&call.caller, job).await?;
         let at = job.next_ms().ok_or_else(|| refused("that time is past"))?;
         Ok(Answer::Done(
@@ -231,13 +233,22 @@ impl Schedule {
         within_turn(&call.caller, "make jobs")?;
         let mut fields = cron.job;
         complete(&mut fields, &call.caller)?;
-        let job = Job::new("new".to_owned(), Value::Object(fields.clone()), now_ms())?;
+        let fields = Value::Object(fields);
+        let job = self.possible(&fields).await?;
         checked(&job)?;
         if !call.is_approved && self.asks(&call.caller) {
             return Ok(Answer::Ask(acts_later(&job)));
         }
-        let job = self.added(&call.caller, Value::Object(fields)).await?;
+        let job = self.added(&call.caller, fields).await?;
         Ok(Answer::Done(job.to_json()))
+    }
+
+    /// The job with `fields`, as far as it can be known before it is made: nobody is
+    /// asked about one that is refused.
+    async fn possible(&self, fields: &Value) -> Result<Job, Refused> {
+        let job = Job::new("new".to_owned(), fields.clone(), now_ms())?;
+        delivery::reachable(&self.needs, fields).await?;
+        Ok(self.needs.rules().checked(job, None)?)
     }
 
     async fn update_for(&self, call: &Call, cron: Cron) -> Result<Answer, Refused> {
@@ -252,6 +263,7 @@ impl Schedule {
             return Err(refused("a job stays its agent's"));
         }
         let patched = job.patched(fields.clone(), now_ms())?;
+        let patched = self.needs.rules().checked(patched, Some(&job))?;
         checked(&patched)?;
         let only_ends = fields.keys().all(|name| name == "enabled") && !patched.enabled;
         if !only_ends && !call.is_approved && self.asks(&call.caller) {
@@ -270,7 +282,7 @@ impl Schedule {
     }
 
     async fn added(&self, caller: &Maker, fields: Value) -> Result<Job, Refused> {
-        let there = self.of(caller).await?;
+        let there = self.made(caller).await?;
         if there.len() >= JOB_LIMIT {
             return Err(refused(format!(
                 "this agent has made {JOB_LIMIT} jobs, the most that it may; remove one first"
@@ -282,9 +294,18 @@ impl Schedule {
         self.add_made(fields, Some(caller.clone())).await
     }
 
-    async fn of(&self, caller: &Maker) -> Result<Vec<Job>, Refused> {
+    /// The jobs that the caller's agent made.
+    async fn made(&self, caller: &Maker) -> Result<Vec<Job>, Refused> {
         let mut jobs = self.jobs.all().await?;
         jobs.retain(|job| job.maker().is_some_and(|it| it.agent_id == caller.agent_id));
+        Ok(jobs)
+    }
+
+    /// Those of them that the caller may know of.
+    async fn of(&self, caller: &Maker) -> Result<Vec<Job>, Refused> {
+        let settings = self.needs.configuration.settings();
+        let mut jobs = self.made(caller).await?;
+        jobs.retain(|job| is_known_in(&settings, job, &caller.session_key));
         Ok(jobs)
     }
 
@@ -303,6 +324,17 @@ impl Schedule {
             ))
         })
     }
+}
+
+/// Whether the session `key` may know of a job of its agent: where others than the user
+/// hear it, of those that were made there, and of the one whose run it is.
+fn is_known_in(settings: &Settings, job: &Job, key: &str) -> bool {
+    if !is_shared(key) {
+        return true;
+    }
+    let is_own_run = || audience::target(settings, job).is_ok_and(|it| it.as_str() == key);
+    job.maker().is_some_and(|it| it.session_key == key)
+        || (job.session_target == ISOLATED && is_own_run())
 }
 
 /// A run of a job may not make or start others: they would beget without end.
@@ -371,7 +403,7 @@ fn checked(job: &Job) -> Result<(), Refused> {
         .chain([job.alert_route(&Alerts::default())]);
     let is_webhook = |it: &Destination| matches!(it, Destination::Webhook(_));
     for route in routes {
-        if route.destinations(&CHANNELS).iter().any(is_webhook) {
+        if route.destinations().iter().any(is_webhook) {
             return Err(refused(
                 "an agent's job tells no URL: webhooks are the user's",
             ));

@@ -8,9 +8,9 @@ use openclaw_sessions::{SessionKey, now_ms};
 use tokio::time::sleep;
 
 use crate::heartbeat::Beat;
-use crate::perform::{self, Outcome, Run};
+use crate::perform::{Outcome, Run};
 use crate::rows::State;
-use crate::{RETRY, Refused, Schedule, delivery, entry, script};
+use crate::{RETRY, Refused, Schedule, audience, delivery, entry, script};
 use openclaw_jobs::{Delivered, Ended, Job, Payload};
 use openclaw_runs::JobAction;
 
@@ -177,12 +177,15 @@ impl Schedule {
         if run.job.is_heartbeat() {
             return Beat::of(&self.needs, &self.jobs, run).perform().await;
         }
-        let key = match perform::target(&self.needs.configuration.settings(), &run.job) {
+        let settings = self.needs.configuration.settings();
+        let key = audience::target(&settings, &run.job);
+        let key = key.map_err(|refusal| failure::chain(&refusal));
+        // A job may be older than the rule, or what it is told by.
+        let is_kept = audience::kept_apart(&settings, &run.job);
+        let is_kept = is_kept.map_err(|invalid| invalid.to_string());
+        let key = match is_kept.and(key) {
             Ok(key) => key,
-            Err(refusal) => {
-                let failed = Outcome::Failed(failure::chain(&refusal));
-                return (failed, None, Delivered::NotRequested);
-            }
+            Err(why) => return (Outcome::Failed(why), None, Delivered::NotRequested),
         };
         let outcome = run.perform(&self.needs, &key).await;
         if self.needs.tasks.is_closed() {

@@ -11,7 +11,7 @@ use openclaw_proto::outbox::{Extras, Kind, Place};
 use openclaw_runs::reply_text::SILENT;
 use openclaw_runs::{injected, keys};
 use openclaw_sessions::{SessionKey, now_ms, silence};
-use openclaw_settings::channels::{CHANNELS, DEFAULT_ACCOUNT};
+use openclaw_settings::recipient::{Nobody, Recipient};
 use serde_json::Value;
 use tokio::time::sleep;
 use uuid::Uuid;
@@ -33,11 +33,11 @@ const RETRIES: [Duration; 3] = [
 /// Refuses a job with `fields` that would tell something in a session that is made up
 /// of the name of a channel.
 pub(crate) async fn reachable(needs: &Needs, fields: &Value) -> Result<(), Invalid> {
-    for (field, to) in openclaw_jobs::sessions(fields, &CHANNELS) {
+    for (field, to) in openclaw_jobs::sessions(fields) {
         if let Some((channel, _)) = to.split_once(':')
             && !is_session(needs, &to).await
         {
-            let problem = openclaw_jobs::no_channel(channel, &CHANNELS);
+            let problem = Nobody::Channel(channel.to_owned()).to_string();
             return Err(Invalid::field(field, &problem));
         }
     }
@@ -67,13 +67,13 @@ pub(crate) async fn announce(
     let Some(delivery) = &run.job.delivery else {
         return Delivered::NotRequested;
     };
-    let destinations = delivery.destinations(&CHANNELS);
+    let destinations = delivery.destinations();
     let mut all = Delivered::NotRequested;
     for (number, destination) in destinations.iter().enumerate() {
         let told = match (destination, outcome) {
-            (_, Outcome::Skipped(_) | Outcome::Told) => return all,
+            (_, Outcome::Skipped(_)) => return all,
             (Destination::Webhook(url), _) => webhook(needs, run, (url, number), outcome).await,
-            (_, Outcome::Failed(_)) => continue,
+            (_, Outcome::Failed(_) | Outcome::Told) => continue,
             (_, Outcome::Answered(text)) => match said(text) {
                 Ok(text) => say(needs, run, made_in, (destination, text)).await,
                 Err(reason) => Delivered::Suppressed(reason),
@@ -211,29 +211,21 @@ pub(crate) async fn at_place(
 
 /// The place as the outbox knows it, of an account that there is.
 fn checked(needs: &Needs, place: Place) -> Result<Place, String> {
-    let settings = needs.configuration.settings();
-    let Some(accounts) = settings.channels.accounts.get(&place.channel) else {
-        let configured: Vec<&String> = settings.channels.accounts.keys().collect();
-        return Err(format!(
-            "channel {} is not configured; configured: webchat{}",
-            place.channel,
-            configured
-                .iter()
-                .map(|it| format!(", {it}"))
-                .collect::<String>()
-        ));
+    let channels = &needs.configuration.settings().channels;
+    let recipient = Recipient {
+        channel: &place.channel,
+        to: &place.to,
+        topic: None,
     };
-    if place.to.trim().is_empty() {
-        return Err(format!("say whom on {} (delivery.to)", place.channel));
+    if let Some(nobody) = channels.nobody_at(&recipient, &place.account) {
+        return Err(nobody.to_string());
     }
-    let default = settings.channels.defaults.get(&place.channel);
-    let account = match place.account.as_str() {
-        "" | DEFAULT_ACCOUNT => String::new(),
-        name if default.is_some_and(|it| it == name) => String::new(),
-        name if accounts.contains_key(name) => name.to_owned(),
-        name => return Err(format!("{} has no account {name:?}", place.channel)),
-    };
-    Ok(Place { account, ..place })
+    let meant = channels.meant(&place.channel, &place.account);
+    let account = meant.map_or("", |(name, _)| channels.ledger_name(&place.channel, name));
+    Ok(Place {
+        account: account.to_owned(),
+        ..place
+    })
 }
 
 /// Tells a URL what came of a run, several times if need be.
@@ -274,7 +266,7 @@ pub(crate) async fn alert(needs: &Needs, job: &Job, text: &str) -> Delivered {
     let said = format!("[{}]\n\n{text}", job.name);
     let route: Delivery = job.alert_route(&needs.alerts());
     let mut all = Delivered::NotRequested;
-    for destination in route.destinations(&CHANNELS) {
+    for destination in route.destinations() {
         let told = match destination {
             Destination::Session(to) => match session(needs, to.as_deref(), job) {
                 Ok(key) => in_session(needs, &key, (&id, &said)).await,

@@ -15,9 +15,11 @@ use openclaw_proto::outbox::Place;
 use openclaw_runs::{Extra, keys};
 use openclaw_sessions::{SessionKey, now_ms};
 use openclaw_settings::channels::CHANNELS;
+use openclaw_settings::recipient::{LAST, Recipient};
 use openclaw_settings::{DirectPolicy, Heartbeat, Settings};
 use serde_json::{Map, json};
 
+use crate::audience;
 use crate::delivery::{at_place, on_channel_of};
 use crate::jobs::Jobs;
 use crate::needs::Needs;
@@ -53,6 +55,8 @@ pub(crate) struct Beat<'a> {
 /// What a heartbeat is about to ask.
 struct Question {
     key: SessionKey,
+    /// That session begins with this question.
+    is_isolated: bool,
     text: String,
     /// What it may cost, in US dollars.
     limit_usd: f64,
@@ -126,20 +130,23 @@ impl<'a> Beat<'a> {
     /// What there is to ask, the cheap reasons for nothing first.
     async fn question(&self, settings: &Settings, beat: &Heartbeat) -> Result<Question, Nothing> {
         let main = self.session(settings, beat)?;
-        let key = if beat.isolated_session {
+        let group = recipient(beat).filter(|it| audience::is_of_many(it.to));
+        let is_told_to_many = match beat.target.as_str() {
+            LAST => is_shared(main.as_str()),
+            _ => group.is_some(),
+        };
+        // A group is told nothing of a conversation that is not its own.
+        let is_foreign = |it: &Recipient<'_>| !audience::is_chat_of(&main, it.channel, it.to);
+        let is_isolated = beat.isolated_session || group.as_ref().is_some_and(is_foreign);
+        let key = if is_isolated {
             let agent = self.run.job.agent_id().unwrap_or_default();
-            let to = beat.to.as_deref().unwrap_or_default();
-            let is_on_channel = !matches!(beat.target.as_str(), "none" | "last" | "owner");
-            let is_told_to_many = match beat.target.as_str() {
-                "last" => is_shared(main.as_str()),
-                _ => is_on_channel && perform::is_of_many(to),
-            };
-            perform::isolated(settings, "heartbeat", (agent, is_told_to_many))?
+            audience::isolated(settings, "heartbeat", (agent, is_told_to_many))?
         } else {
             main.clone()
         };
         let question = |text: String, limit_usd: f64| Question {
             key: key.clone(),
+            is_isolated,
             text,
             limit_usd,
         };
@@ -230,7 +237,7 @@ impl<'a> Beat<'a> {
 
     async fn ask(&self, beat: &Heartbeat, question: Question) -> Outcome {
         let key = &question.key;
-        if beat.isolated_session
+        if question.is_isolated
             && !self.run.is_resumed
             && let Err(refusal) = perform::begin_anew(&self.needs.sessions, key).await
         {
@@ -268,7 +275,7 @@ impl<'a> Beat<'a> {
         let said = (self.run.id.as_str(), words);
         let place = match beat.target.as_str() {
             "none" => return Delivered::NotRequested,
-            "last" => {
+            LAST => {
                 let is_direct =
                     !key.as_str().contains(":group:") && !key.as_str().contains(":channel:");
                 if is_direct && beat.direct_policy == DirectPolicy::Block {
@@ -285,15 +292,19 @@ impl<'a> Beat<'a> {
                 // They see the session itself.
                 None => return Delivered::Yes,
             },
-            channel => Place {
-                channel: channel.to_owned(),
-                account: String::new(),
-                to: beat.to.clone().unwrap_or_default(),
-                chat: None,
-                thread: None,
+            _ => match recipient(beat) {
+                Some(recipient) => Place {
+                    channel: recipient.channel.to_owned(),
+                    account: String::new(),
+                    to: recipient.to.to_owned(),
+                    chat: None,
+                    thread: recipient.topic.map(str::to_owned),
+                },
+                // They see the session itself.
+                None => return Delivered::Yes,
             },
         };
-        let is_direct = !perform::is_of_many(&place.to);
+        let is_direct = !audience::is_of_many(&place.to);
         if is_direct && beat.direct_policy == DirectPolicy::Block {
             return Delivered::Suppressed("dm-blocked");
         }
@@ -351,6 +362,14 @@ impl<'a> Beat<'a> {
             event["preview"] = json!(words.chars().take(200).collect::<String>());
         }
         self.needs.waker.note_heartbeat(&event).await;
+    }
+}
+
+/// Whom a heartbeat tells by its target's name and `to`; None: nobody on a channel.
+fn recipient(beat: &Heartbeat) -> Option<Recipient<'_>> {
+    match beat.target.as_str() {
+        "none" | LAST | "owner" => None,
+        channel => Recipient::of(channel, beat.to.as_deref().unwrap_or_default()),
     }
 }
 

@@ -3,14 +3,16 @@
 use openclaw_conversations::database::{Database, Fault};
 use openclaw_proto::schedule::JobRun;
 use openclaw_sessions::now_ms;
-use openclaw_settings::channels::CHANNELS;
+use openclaw_settings::Settings;
 use serde_json::{Map, Value};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
 use openclaw_jobs::{Alerts, CatchUp, Ended, Invalid, Job, Maker};
 
+use crate::audience;
 use crate::rows::{self, Begun, Look, NotBegun, State};
 
 /// Jobs that may be kept.
@@ -76,11 +78,28 @@ fn is_same(one: &Job, other: &Job) -> bool {
         && one.maker() == other.maker()
 }
 
-/// The job, if it comes some time and what it tells leads somewhere, or did as little
-/// `before`.
-fn checked(job: Job, before: Option<&Job>, alerts: &Alerts) -> Result<Job, Invalid> {
-    job.to_come(before, now_ms())?
-        .leading(before, (&CHANNELS, alerts))
+/// What the configuration says of jobs.
+pub(crate) struct Rules {
+    pub(crate) settings: Arc<Settings>,
+    /// What holds for failures of those that do not say it themselves.
+    pub(crate) alerts: Alerts,
+}
+
+impl Rules {
+    /// The job, if it comes some time, and what it tells leads somewhere and to nobody
+    /// who may not know it, or was as little so `before`.
+    pub(crate) fn checked(&self, job: Job, before: Option<&Job>) -> Result<Job, Invalid> {
+        let channels = &self.settings.channels;
+        let job = job
+            .to_come(before, now_ms())?
+            .leading(before, (channels, &self.alerts))?;
+        let kept = audience::kept_apart(&self.settings, &job);
+        let before = before.map(|before| audience::kept_apart(&self.settings, before));
+        if before.is_some_and(|before| before == kept) {
+            return Ok(job);
+        }
+        kept.map(|()| job)
+    }
 }
 
 /// A page of runs.
@@ -145,13 +164,13 @@ impl Jobs {
             .await
     }
 
-    /// Adds a job made from `params`. One that is declared again is changed.
-    /// What holds for alerts of all of them is in `alerts`.
+    /// Adds a job made from `params`, if it is as the `rules` want. One that is declared
+    /// again is changed.
     pub(crate) async fn add(
         &self,
         params: Value,
         maker: Option<Maker>,
-        alerts: Alerts,
+        rules: Rules,
     ) -> Result<Job, Refused> {
         let mut job = Job::new(Uuid::new_v4().to_string(), params.clone(), now_ms())?;
         if let Some(maker) = maker {
@@ -166,10 +185,10 @@ impl Jobs {
             let job = match (same, params) {
                 (Some(declared), Value::Object(fields)) => {
                     let patched = declared.patched(fields, now_ms());
-                    patched.and_then(|it| checked(it, Some(declared), &alerts))
+                    patched.and_then(|it| rules.checked(it, Some(declared)))
                 }
                 _ if rows::count(connection)? >= JOB_LIMIT => return Ok(Err(Refused::TooMany)),
-                _ => checked(job, None, &alerts),
+                _ => rules.checked(job, None),
             };
             let job = match job {
                 Ok(job) => job,
@@ -191,7 +210,7 @@ impl Jobs {
         id: &str,
         fields: Map<String, Value>,
         revision: Option<String>,
-        (missed, alerts): (Option<CatchUp>, Alerts),
+        (missed, rules): (Option<CatchUp>, Rules),
     ) -> Result<Job, Refused> {
         let id = id.to_owned();
         let patch = move |connection: &rusqlite::Connection| {
@@ -206,7 +225,7 @@ impl Jobs {
                 return Ok(Err(Refused::Changed));
             }
             let patched = job.patched(fields, now);
-            let patched = match patched.and_then(|it| checked(it, Some(&job), &alerts)) {
+            let patched = match patched.and_then(|it| rules.checked(it, Some(&job))) {
                 Ok(patched) => patched,
                 Err(invalid) => return Ok(Err(invalid.into())),
             };

@@ -2,6 +2,7 @@
 //! as clients do, and knows none of the doors.
 
 mod agent;
+mod audience;
 mod call;
 mod clock;
 mod delivery;
@@ -109,8 +110,7 @@ impl Schedule {
 
     async fn add_made(&self, params: Value, maker: Option<Maker>) -> Result<Job, Refused> {
         delivery::reachable(&self.needs, &params).await?;
-        let alerts = self.needs.alerts();
-        let job = self.jobs.add(params, maker, alerts).await?;
+        let job = self.jobs.add(params, maker, self.needs.rules()).await?;
         self.marked(&job).await;
         self.tell(job.id(), JobAction::Added, Some(&job), None);
         Ok(job)
@@ -125,7 +125,7 @@ impl Schedule {
     ) -> Result<Job, Refused> {
         delivery::reachable(&self.needs, &Value::Object(fields.clone())).await?;
         let missed = self.is_on().then(|| self.needs.missed());
-        let known = (missed, self.needs.alerts());
+        let known = (missed, self.needs.rules());
         let job = self.jobs.patch(id, fields, revision, known).await?;
         self.marked(&job).await;
         self.tell(job.id(), JobAction::Updated, Some(&job), None);

@@ -15,6 +15,8 @@ use openclaw_runs::{Bus, Core, Submitter, Waker};
 use serde_json::json;
 use tokio_util::task::TaskTracker;
 
+use crate::jobs::Rules;
+
 /// What running a job takes.
 pub(crate) struct Needs {
     pub(crate) configuration: Configuration,
@@ -44,6 +46,14 @@ impl Needs {
             waker: core.waker.clone(),
             runner: core.runner.clone(),
             tasks: core.tasks.clone(),
+        }
+    }
+
+    /// What jobs are held to.
+    pub(crate) fn rules(&self) -> Rules {
+        Rules {
+            settings: self.configuration.settings(),
+            alerts: self.alerts(),
         }
     }
 

@@ -7,18 +7,16 @@ use openclaw_conversations::Refusal;
 use openclaw_conversations::sessions::Sessions;
 use openclaw_daemon::failure;
 use openclaw_proto::gateway::Message;
-use openclaw_proto::origin::is_shared;
 use openclaw_sessions::SessionKey;
-use openclaw_settings::Settings;
-use openclaw_settings::channels::CHANNELS;
 use serde_json::{Map, Value, json};
 use tokio::time::timeout;
 
+use crate::audience::ISOLATED;
 use crate::needs::Needs;
 use crate::rows::{self, Begun};
 use crate::script::{self, Part, Script};
-use openclaw_jobs::{Command, Destination, Job, Payload};
-use openclaw_runs::{Extra, Started, keys, reply_text};
+use openclaw_jobs::{Command, Job, Payload};
+use openclaw_runs::{Extra, Started, reply_text};
 
 /// The channel of turns that a job asks for.
 const CHANNEL: &str = "cron";
@@ -78,55 +76,6 @@ impl Outcome {
             Self::Skipped(_) => "skipped",
         }
     }
-}
-
-/// The session a job is run in.
-pub(crate) fn target(settings: &Settings, job: &Job) -> Result<SessionKey, Refusal> {
-    let agent = job.agent_id().unwrap_or_default();
-    match job.session_target.as_str() {
-        "main" => keys::named(settings, "", agent),
-        "isolated" => isolated(settings, job.id(), (agent, is_told_to_many(settings, job))),
-        "current" => keys::named(settings, job.session_key().unwrap_or_default(), agent),
-        other => keys::named(
-            settings,
-            other.strip_prefix("session:").unwrap_or(other),
-            agent,
-        ),
-    }
-}
-
-/// The session of runs that do not know of one another. Where what they say goes to
-/// many, its name has the form of a group's: by that all daemons know that nothing of
-/// the user alone is for it ([`openclaw_proto::origin::is_shared`]).
-pub(crate) fn isolated(
-    settings: &Settings,
-    name: &str,
-    (agent, is_told_to_many): (&str, bool),
-) -> Result<SessionKey, Refusal> {
-    let many = if is_told_to_many { ":group" } else { "" };
-    keys::named(settings, &format!("cron:{name}{many}"), agent)
-}
-
-/// Whether what comes of the job is told where others than one person hear it.
-fn is_told_to_many(settings: &Settings, job: &Job) -> bool {
-    let delivery = job.delivery.iter();
-    let agent = job.agent_id().unwrap_or_default();
-    delivery
-        .flat_map(|it| it.destinations(&CHANNELS))
-        .any(|destination| match destination {
-            Destination::Channel { to, .. } => is_of_many(&to),
-            Destination::Session(Some(name)) => {
-                let key = keys::named(settings, &name, agent);
-                key.is_ok_and(|key| is_shared(key.as_str()))
-            }
-            Destination::Session(None) | Destination::Webhook(_) => false,
-        })
-}
-
-/// Whether somebody's id on a channel is that of a group: those have ids of their
-/// own kind.
-pub(crate) fn is_of_many(to: &str) -> bool {
-    to.trim_start().starts_with(['-', '@'])
 }
 
 impl Run {
@@ -209,7 +158,7 @@ impl Run {
         message: &str,
         rest: &Map<String, Value>,
     ) -> Result<Outcome, Refusal> {
-        if self.job.session_target == "isolated" && !self.is_resumed {
+        if self.job.session_target == ISOLATED && !self.is_resumed {
             begin_anew(&needs.sessions, key).await?;
         }
         let limit = self

@@ -31,6 +31,7 @@ pub mod models;
 mod own_limits;
 mod persona;
 mod queue;
+pub mod recipient;
 mod runner;
 pub mod sandbox;
 mod session;
@@ -229,25 +230,28 @@ impl Settings {
         self.agents.get(id)
     }
 
+    /// The folders in which agents, and their servers of tools, may write, whichever of
+    /// them: what one leaves there, others find.
+    pub fn where_agents_write(&self) -> &[PathBuf] {
+        &self.written
+    }
+
     /// The folder at `path`, which may lie where agents write.
     pub fn folder(&self, path: PathBuf) -> ConfiguredFolder {
         ConfiguredFolder::new(path, Arc::clone(&self.written))
     }
 }
 
-/// The folders in which agents, and their servers of tools, may write.
+/// What [`Settings::where_agents_write`] says.
 fn written(
     paths: &Paths,
     fragment: &Fragment,
     agents: &BTreeMap<String, AgentSettings>,
 ) -> Arc<[PathBuf]> {
     let of_agent = |agent: &AgentSettings| {
-        let own = [
-            agent.workspace.to_path_buf(),
-            paths.agent(&agent.id),
-            paths.agent_own(&agent.id),
-        ];
-        own.into_iter().chain(agent.sandbox.read_write.clone())
+        let own = std::iter::once(agent.workspace.to_path_buf());
+        own.chain(paths.written_by_agent(&agent.id))
+            .chain(agent.sandbox.read_write.clone())
     };
     let servers = fragment.mcp.servers.values();
     let of_servers = servers.flat_map(|server| &server.paths.rw);

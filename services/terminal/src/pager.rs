@@ -59,9 +59,16 @@ impl Drop for Pager {
     }
 }
 
-/// The line for the shell; None: no pager.
+/// The line for the shell; None: no pager, as on a terminal that can only print, unless
+/// one is chosen for this program.
 fn wanted(variable: impl Fn(&str) -> Option<String>) -> Option<String> {
-    let chosen = variable("OPENCLAW_PAGER").or_else(|| variable("PAGER"));
+    let ours = variable("OPENCLAW_PAGER");
+    // It would have to draw where nothing can be drawn, and says so before all else.
+    let is_dumb = variable("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
+    if ours.is_none() && is_dumb {
+        return None;
+    }
+    let chosen = ours.or_else(|| variable("PAGER"));
     let line = chosen.unwrap_or_else(|| USUAL.to_owned());
     let is_none = line.trim().is_empty() || line.trim() == "cat";
     // Where less is not, sh would say so and show nothing.
@@ -81,17 +88,23 @@ mod tests {
 
     #[test]
     fn pager_is_the_users() {
-        let chosen = |ours: Option<&str>, pager: Option<&str>| {
+        let on = |term: &str, ours: Option<&str>, pager: Option<&str>| {
             wanted(|name| match name {
                 "OPENCLAW_PAGER" => ours.map(str::to_owned),
                 "PAGER" => pager.map(str::to_owned),
+                "TERM" => Some(term.to_owned()),
                 _ => None,
             })
         };
+        let chosen = |ours, pager| on("xterm", ours, pager);
         assert_eq!(chosen(Some("more"), Some("most")).as_deref(), Some("more"));
         assert_eq!(chosen(None, Some("most -s")).as_deref(), Some("most -s"));
         assert_eq!(chosen(Some(""), Some("most")), None);
         assert_eq!(chosen(None, Some("cat")), None);
         assert_eq!(chosen(None, None), None, "less is in no folder");
+        for term in ["", "dumb"] {
+            assert_eq!(on(term, None, Some("most")), None, "{term:?}");
+            assert_eq!(on(term, Some("more"), None).as_deref(), Some("more"));
+        }
     }
 }

@@ -23,6 +23,8 @@ pub struct History {
     pub entries: Vec<Entry>,
     /// Messages of the whole transcript.
     pub total: u64,
+    /// Whether what is wanted goes on before the first of them.
+    pub has_more: bool,
 }
 
 /// What the index has of a session whose transcript is to be read.
@@ -48,6 +50,7 @@ impl Sessions {
         Ok(History {
             entries: entries.collect(),
             total: found.session.message_count,
+            has_more: page.has_more,
         })
     }
 

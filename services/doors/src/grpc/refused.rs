@@ -74,7 +74,14 @@ pub(super) fn refused(refusal: Refusal) -> Status {
 pub(super) fn unkept(error: &(dyn Error + 'static)) -> Status {
     let message = failure::chain(error);
     match failure::remedy(error) {
-        Some(remedy) => openclaw_proto::call::refused(Code::ResourceExhausted, message, remedy),
+        Some(remedy) => {
+            let code = if failure::is_disk_full(error) {
+                Code::ResourceExhausted
+            } else {
+                Code::Internal
+            };
+            openclaw_proto::call::refused(code, message, remedy)
+        }
         None => Status::internal(message),
     }
 }

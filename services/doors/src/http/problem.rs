@@ -160,7 +160,7 @@ impl From<Refusal> for Problem {
             Refusal::UnknownRun(_) => (StatusCode::NOT_FOUND, "unknown_run"),
             Refusal::Unrecorded(_) => (StatusCode::INTERNAL_SERVER_ERROR, "storage"),
             Refusal::NotDurable(fault) | Refusal::NotSaved(fault) | Refusal::Unreadable(fault) => {
-                if fault.is_disk_full() {
+                if failure::is_disk_full(fault) {
                     (StatusCode::INSUFFICIENT_STORAGE, "disk_full")
                 } else {
                     (StatusCode::INTERNAL_SERVER_ERROR, "storage")

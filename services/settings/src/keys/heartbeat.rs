@@ -23,7 +23,8 @@ sections! {
         model: Option<String>,
         /// The session: `main` unless set.
         session: Option<String>,
-        /// Each in a session of its own, without what was said before.
+        /// Each in a session of its own, without what was said before; always where a group
+        /// is told whose session it is not.
         isolated_session: bool = false,
         /// Without the files that a conversation begins with.
         light_context: bool = false,

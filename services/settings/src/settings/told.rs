@@ -4,10 +4,10 @@ use openclaw_config::key::KeyPath;
 
 use crate::keys::cron::AlertMode;
 use crate::settings::Settings;
-use crate::settings::channels::CHANNELS;
+use crate::settings::recipient::{LAST, Nobody, Recipient};
 
-/// Words for places that are no channel, and the channel that sessions are.
-const NO_CHANNELS: [&str; 4] = ["last", "webchat", "owner", "none"];
+/// Targets of heartbeats that name nobody.
+const OF_NOBODY: [&str; 2] = ["owner", "none"];
 
 /// A place as the file says it.
 struct Told<'a> {
@@ -53,6 +53,9 @@ impl Settings {
             })
             .collect();
         for (section, beat, to, account) in &beats {
+            if OF_NOBODY.contains(&beat.target.as_str()) {
+                continue;
+            }
             places.push(Told {
                 section: section.clone(),
                 channel_key: "target",
@@ -68,41 +71,25 @@ impl Settings {
             };
             let key = KeyPath::parse(&format!("{}.{key}", place.section)).unwrap_or_default();
             if !found.iter().any(|(known, _)| *known == key) {
-                found.push((key, problem));
+                found.push((key, problem.to_string()));
             }
         }
         found
     }
 
     /// The key that is at fault, and why nobody is told there.
-    fn nobody_at(&self, place: &Told<'_>) -> Option<(&'static str, String)> {
-        let named = place.to.split_once(':');
-        let named = named.filter(|(name, _)| CHANNELS.contains(name));
-        let (channel, to) = match (place.channel, named) {
-            ("" | "last", Some((name, rest))) => (name, rest),
-            (channel, Some((name, rest))) if channel == name => (name, rest),
-            (channel, _) if channel.is_empty() || NO_CHANNELS.contains(&channel) => return None,
-            (channel, _) => (channel, place.to),
+    fn nobody_at(&self, place: &Told<'_>) -> Option<(&'static str, Nobody)> {
+        let channel = match place.channel {
+            "" => LAST,
+            channel => channel,
         };
-        if !CHANNELS.contains(&channel) {
-            let known = CHANNELS.join(", ");
-            let problem = format!("there is no channel {channel:?} here; there are {known}");
-            return Some((place.channel_key, problem));
-        }
-        let whom = to.split(":topic:").next().unwrap_or_default();
-        if whom.trim().is_empty() {
-            let problem = format!("says nobody on {channel}: put an id there, such as \"12345\"");
-            return Some(("to", problem));
-        }
-        let Some(accounts) = self.channels.accounts.get(channel) else {
-            let problem = format!("channels.{channel} is not configured: nobody is told there");
-            return Some((place.channel_key, problem));
+        let recipient = Recipient::of(channel, place.to)?;
+        let nobody = self.channels.nobody_at(&recipient, place.account)?;
+        let key = match nobody.field() {
+            "channel" => place.channel_key,
+            other => other,
         };
-        let is_known = place.account.is_empty()
-            || accounts.contains_key(place.account)
-            || self.channels.is_default(channel, place.account);
-        let problem = || format!("channels.{channel} has no account {:?}", place.account);
-        (!is_known).then(|| ("accountId", problem()))
+        Some((key, nobody))
     }
 }
 
@@ -126,7 +113,7 @@ mod tests {
 
     #[test]
     fn places_where_nobody_is_are_found() {
-        let telegram = json!({"telegram": {"tokenFile": "/t", "accounts": {"work": {}}}});
+        let telegram = json!({"telegram": {"tokenFile": "/t", "accounts": {"work": {}, "off": {"enabled": false}}}});
         let alert =
             |alert: Value| found(json!({"channels": telegram, "cron": {"failureAlert": alert}}));
         for (said, expected) in [
@@ -136,15 +123,23 @@ mod tests {
             ),
             (
                 json!({"channel": "telegram"}),
-                "cron.failureAlert.to: says nobody",
+                "cron.failureAlert.to: must say whom",
             ),
             (
                 json!({"to": "telegram:"}),
-                "cron.failureAlert.to: says nobody",
+                "cron.failureAlert.to: must say whom",
             ),
             (
                 json!({"channel": "telegram", "to": ":topic:3"}),
-                "cron.failureAlert.to: says nobody",
+                "cron.failureAlert.to: must say whom",
+            ),
+            (
+                json!({"channel": "none", "to": "5"}),
+                "cron.failureAlert.channel: there is no channel none",
+            ),
+            (
+                json!({"channel": "telegram", "to": "5", "accountId": "off"}),
+                "cron.failureAlert.accountId: the account off of channels.telegram is switched off",
             ),
             (
                 json!({"channel": "telegram", "to": "5", "accountId": "home"}),
@@ -176,7 +171,7 @@ mod tests {
     fn heartbeats_that_are_told_nobody_are_found_by_their_key() {
         let document = json!({"agents": {"list": [{"id": "main"},
             {"id": "b", "heartbeat": {"target": "slack", "to": "c"}}]}});
-        let expected = "agents.list.1.heartbeat.target: there is no channel \"slack\"";
+        let expected = "agents.list.1.heartbeat.target: there is no channel slack here";
         let found_all = found(document);
         assert_eq!(found_all.len(), 1);
         let one = found_all[0].replace(['[', ']'], ".").replace("..", ".");
@@ -189,6 +184,6 @@ mod tests {
             "list": [{"id": "a"}, {"id": "b"}]}});
         let found = found(two);
         assert_eq!(found.len(), 1, "{found:?}");
-        assert!(found[0].starts_with("agents.defaults.heartbeat.to: says nobody"));
+        assert!(found[0].starts_with("agents.defaults.heartbeat.to: must say whom"));
     }
 }

@@ -175,3 +175,26 @@ async fn heartbeat_of_every_second_comes_by_itself() {
         "{sessions}"
     );
 }
+
+/// A group hears nothing of a conversation that is not its own.
+#[tokio::test]
+async fn heartbeat_that_is_told_to_a_group_knows_what_a_group_may() {
+    let model = Server::start().await.unwrap();
+    for (to, is_told) in [("5", true), ("-5", false), ("telegram:-5:topic:3", false)] {
+        let beats = json!({"every": "1h", "target": "telegram", "to": to});
+        let channel = json!({"botToken": "1:x", "apiRoot": "http://127.0.0.1:9"});
+        let suite = setup(&model, beats)
+            .set("channels.telegram", channel)
+            .note("MEMORY.md", "The safe opens with walrus-47.")
+            .note("HEARTBEAT.md", "say how the safe opens\n")
+            .start()
+            .await;
+        suite.say("the heron came").await;
+        model.push(Scenario::text("It is open."));
+        let told = beat(&suite).await;
+        assert_eq!(told["state"], "delivered", "{told}");
+        let asked = asked::words(&model.turns().pop().unwrap());
+        assert_eq!(asked.contains("walrus-47"), is_told, "{to}: {asked}");
+        assert_eq!(asked.contains("the heron came"), is_told, "{to}: {asked}");
+    }
+}

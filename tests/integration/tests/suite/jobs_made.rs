@@ -296,6 +296,79 @@ async fn agent_makes_jobs_that_are_its_own_and_go_at_once() {
     assert_eq!(jobs(&suite).await.len(), 1);
 }
 
+/// What is refused is refused before anybody is asked about it.
+#[tokio::test]
+async fn agent_hears_at_once_that_nobody_would_be_told() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model).start().await;
+    let mut job = json!({"action": "add", "job": {
+        "schedule": {"kind": "every", "everyMs": 3_600_000}, "sessionTarget": "isolated",
+        "payload": {"kind": "agentTurn", "message": "look at the mail"},
+    }});
+    let place = json!({"channel": "telegram", "to": "5"});
+    job["job"]["delivery"] = place.clone();
+    job["job"]["delivery"]["mode"] = json!("announce");
+    let mut failing = job.clone();
+    failing["job"]["delivery"] = json!({"mode": "none"});
+    failing["job"]["failureAlert"] = place;
+    let remind = json!({"text": "call Ada", "when": "in 2 hours", "who": "telegram:5"});
+    for (tool, arguments) in [("cron", job), ("cron", failing), ("remind", remind)] {
+        model.push(Scenario::tool(tool, arguments).then(Scenario::text("No.")));
+        let run = suite.ask("look at my mail each hour").await;
+        assert_eq!(run["toolCalls"][0]["success"], false, "{run}");
+        let told = asked::words(&model.turns().pop().unwrap());
+        assert!(
+            told.contains("channels.telegram is not configured"),
+            "{told}"
+        );
+    }
+    assert_eq!(jobs(&suite).await.len(), 0);
+}
+
+/// Others hear a group's session: it knows of the jobs that were made in it.
+#[tokio::test]
+async fn agent_in_a_group_sees_no_jobs_of_other_conversations() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model)
+        .set("tools.exec.ask", "off")
+        .start()
+        .await;
+    let remind = json!({"text": "the safe opens with walrus-47", "when": "in 2 hours"});
+    model.push(Scenario::tool("remind", remind).then(Scenario::text("I will.")));
+    suite.ask("remind me").await;
+    let own = json!({"text": "feed the heron", "when": "in 2 hours"});
+    let group = "agent:main:telegram:group:-9";
+    model.push(Scenario::tool("remind", own).then(Scenario::text("I will.")));
+    suite
+        .ctl(&["message", "--session", group, "remind us"])
+        .await
+        .ok();
+    let made = jobs(&suite).await;
+    assert_eq!(made.len(), 2, "{made:?}");
+    let private = made
+        .iter()
+        .find(|it| it["name"] != "feed the heron")
+        .unwrap();
+    for (arguments, is_shown) in [
+        (json!({"action": "list"}), true),
+        (json!({"action": "get", "jobId": private["id"]}), false),
+        (json!({"action": "runs", "jobId": private["id"]}), false),
+        (json!({"action": "remove", "jobId": private["id"]}), false),
+    ] {
+        model.push(Scenario::tool("cron", arguments).then(Scenario::text("Well.")));
+        suite
+            .ctl(&["message", "--session", group, "which jobs are there?"])
+            .await
+            .ok();
+        let turn = model.turns().pop().unwrap();
+        let messages = turn.json()["messages"].as_array().cloned().unwrap();
+        let told = messages.last().unwrap().to_string();
+        assert!(!told.contains("walrus"), "{told}");
+        assert_eq!(told.contains("feed the heron"), is_shown, "{told}");
+    }
+    assert_eq!(jobs(&suite).await.len(), 2);
+}
+
 #[tokio::test]
 async fn agent_is_not_let_act_later_unless_somebody_allows_it() {
     let model = Server::start().await.unwrap();

@@ -20,6 +20,8 @@ use tokio::sync::watch;
 pub(crate) struct Endpoint {
     asked: Arc<Mutex<Vec<Value>>>,
     answers: Arc<Mutex<VecDeque<(u16, Value)>>>,
+    /// A line of the head of each answer.
+    header: Arc<Mutex<String>>,
     /// Answers wait until it is open.
     door: watch::Sender<bool>,
 }
@@ -39,6 +41,7 @@ impl Endpoint {
         let endpoint = Self {
             asked: Arc::default(),
             answers: Arc::new(Mutex::new(answers.into_iter().collect())),
+            header: Arc::default(),
             door: watch::Sender::new(false),
         };
         let serving = endpoint.clone();
@@ -75,10 +78,13 @@ impl Endpoint {
         let _ = door.wait_for(|is_open| *is_open).await;
         let next = self.answers.lock().unwrap().pop_front();
         let (status, answer) = next.unwrap_or((500, json!({})));
-        let answer = answer.to_string();
+        // A page is no JSON.
+        let answer = answer
+            .as_str()
+            .map_or_else(|| answer.to_string(), str::to_owned);
+        let header = self.header.lock().unwrap().clone();
         let response = format!(
-            "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\
-             connection: close\r\n\r\n{answer}",
+            "HTTP/1.1 {status} X\r\n{header}content-length: {}\r\nconnection: close\r\n\r\n{answer}",
             answer.len()
         );
         let _ = stream.write_all(response.as_bytes()).await;
@@ -87,6 +93,11 @@ impl Endpoint {
     /// Lets what waits be answered, and what comes later.
     pub(crate) fn release(&self) {
         self.door.send_replace(true);
+    }
+
+    /// Has its answers say so too from now on.
+    pub(crate) fn says(&self, header: &str) {
+        *self.header.lock().unwrap() = format!("{header}\r\n");
     }
 
     pub(crate) fn asked(&self) -> Vec<Value> {

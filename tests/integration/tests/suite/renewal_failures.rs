@@ -305,3 +305,59 @@ async fn login_whose_file_cannot_be_written_is_not_asked_for() {
     assert_eq!(bearer(model.turns().last().unwrap()), "Bearer access-1");
     assert_eq!(endpoint.asked().len(), 1);
 }
+
+/// What stands between us and a provider has no say on the refresh token: it is asked with
+/// again, when the provider wants.
+#[tokio::test]
+async fn login_is_asked_for_again_where_only_a_page_said_no() {
+    let model = Server::start().await.unwrap();
+    let page = (403, json!("<html>Just a moment...</html>"));
+    let busy = (429, json!({"error": {"type": "rate_limit_error"}}));
+    let (endpoint, url) = Endpoint::start([page, busy, given(1)]).await;
+    endpoint.says("retry-after: 0");
+    let suite = with_profiles(&model, &json!({"anthropic:me": login(&url, 1)})).await;
+    for status in ["HTTP 403", "HTTP 429"] {
+        let run = suite.ask("hi").await;
+        let words = run["error"]["message"].as_str().unwrap();
+        assert!(
+            words.contains(status) && words.contains("tried again"),
+            "{words}"
+        );
+    }
+    suite.say("hi").await;
+    assert_eq!(bearer(model.turns().last().unwrap()), "Bearer access-1");
+    let used = endpoint.asked();
+    assert!(
+        used.iter().all(|it| it["refresh_token"] == "refresh-0"),
+        "{used:?}"
+    );
+}
+
+#[tokio::test]
+async fn provider_is_left_alone_as_long_as_it_wants() {
+    let model = Server::start().await.unwrap();
+    let (endpoint, url) = Endpoint::start([(429, json!({})), given(1)]).await;
+    endpoint.says("retry-after: 3600");
+    let suite = with_profiles(&model, &json!({"anthropic:me": login(&url, 1)})).await;
+    for _ in 0..3 {
+        assert_eq!(suite.ask("hi").await["error"]["code"], "auth");
+    }
+    assert_eq!(endpoint.asked().len(), 1);
+}
+
+/// The refresh token before is used up then: what came with the next one must not lose it.
+#[tokio::test]
+async fn login_is_kept_whatever_form_its_end_has() {
+    let model = Server::start().await.unwrap();
+    let (status, mut answer) = given(1);
+    answer["expires_in"] = json!("28800");
+    let (_endpoint, url) = Endpoint::start([(status, answer)]).await;
+    let suite = with_profiles(&model, &json!({"anthropic:me": login(&url, 1)})).await;
+    suite.say("hi").await;
+    let kept = &stored(&suite)["profiles"]["anthropic:me"];
+    assert_eq!(kept["refresh"], "refresh-1", "{kept}");
+    assert!(
+        kept["expires"].as_u64().unwrap() > now_ms() + 3_600_000,
+        "{kept}"
+    );
+}

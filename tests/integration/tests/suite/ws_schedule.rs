@@ -5,6 +5,13 @@ use nix::sys::signal::Signal;
 use scripted_model::{Scenario, Server};
 use serde_json::{Value, json};
 
+/// A suite that may say something on Telegram, which nobody answers.
+fn with_telegram(model: &Server) -> Setup {
+    let channel = json!({"botToken": "1:x", "apiRoot": "http://127.0.0.1:9",
+        "accounts": {"home": {}, "old": {"enabled": false}}});
+    Setup::anthropic(model).set("channels.telegram", channel)
+}
+
 fn job(name: &str, schedule: Value, message: &str) -> Value {
     json!({
         "name": name, "schedule": schedule, "sessionTarget": "isolated", "wakeMode": "now",
@@ -215,7 +222,7 @@ async fn run(socket: &mut Socket, id: &Value) -> Value {
 #[tokio::test]
 async fn results_are_announced_where_the_job_says() {
     let model = Server::start().await.unwrap();
-    let suite = Setup::anthropic(&model).start().await;
+    let suite = with_telegram(&model).start().await;
     let mut socket = Socket::enter(&suite).await;
     let hourly = json!({"kind": "every", "everyMs": 3_600_000});
     let mut params = job("weather", hourly, "how is the weather?");
@@ -246,7 +253,16 @@ async fn results_are_announced_where_the_job_says() {
     let elsewhere = json!({"mode": "announce", "channel": "telegram", "to": "1"});
     let patch = json!({"id": id, "patch": {"delivery": elsewhere}});
     socket.call("cron.update", patch).await;
-    let failed = run(&mut socket, id).await;
+    assert_eq!(run(&mut socket, id).await["completionStatus"], "succeeded");
+    // Until the gateway has heard that the channel is gone.
+    let unset = ["config", "unset", "channels.telegram"];
+    suite.ctl(&unset).await.ok();
+    let failed = loop {
+        let ended = run(&mut socket, id).await;
+        if ended["completionStatus"] != "succeeded" {
+            break ended;
+        }
+    };
     assert_eq!(failed["status"], "ok", "{failed}");
     assert_eq!(failed["completionStatus"], "failed", "{failed}");
     let error = failed["deliveryError"].as_str().unwrap();
@@ -291,7 +307,7 @@ async fn failures_in_a_row_are_told_once_and_so_is_their_end() {
 #[tokio::test]
 async fn an_isolated_run_that_is_told_to_a_group_knows_what_a_group_may() {
     let model = Server::start().await.unwrap();
-    let suite = Setup::anthropic(&model)
+    let suite = with_telegram(&model)
         .note("MEMORY.md", "The safe opens with walrus-47.")
         .start()
         .await;
@@ -323,6 +339,63 @@ async fn an_isolated_run_that_is_told_to_a_group_knows_what_a_group_may() {
     assert!(!asked.contains("walrus-47"), "{asked}");
 }
 
+/// A conversation that others do not hear is told to none of them by a job.
+#[tokio::test]
+async fn a_group_is_told_nothing_of_another_conversation() {
+    let model = Server::start().await.unwrap();
+    let suite = with_telegram(&model).start().await;
+    let mut socket = Socket::enter(&suite).await;
+    let hourly = json!({"kind": "every", "everyMs": 3_600_000});
+    let group = "agent:main:telegram:group:-9";
+    let to = |to: &str| json!({"mode": "announce", "to": to});
+    for (target, delivery) in [
+        ("main", to("telegram:-9")),
+        ("main", to("telegram:@news")),
+        ("main", to(group)),
+        ("session:work", to("telegram:-9:topic:4")),
+        ("session:agent:main:telegram:group:-8", to("telegram:-9")),
+        ("session:agent:main:telegram:group:-8", to(group)),
+    ] {
+        let mut params = job("tell", hourly.clone(), "what did we say?");
+        params["sessionTarget"] = json!(target);
+        params["delivery"] = delivery;
+        let error = socket.fail("cron.add", params.clone()).await;
+        let message = error["message"].as_str().unwrap();
+        assert!(
+            message.contains("at /sessionTarget: must be isolated"),
+            "{message}"
+        );
+        // One that is told nobody is not changed to one that is.
+        let delivery = params["delivery"].take();
+        let silent = socket.call("cron.add", params).await;
+        let patch = json!({"id": silent["id"], "patch": {"delivery": delivery}});
+        let error = socket.fail("cron.update", patch).await;
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains("must be isolated"), "{message}");
+    }
+    let add = ["cron", "add", "look", "--every", "1h", "--session", "main"];
+    let add = [&add[..], &["--announce=telegram:-9"]].concat();
+    suite
+        .ctl(&add)
+        .await
+        .ended(1)
+        .complains(&["must be isolated"]);
+
+    // What the group has said itself it may hear.
+    suite
+        .ctl(&["message", "--session", group, "the heron came"])
+        .await
+        .ok();
+    let mut params = job("own", hourly, "which bird?");
+    params["sessionTarget"] = json!(format!("session:{group}"));
+    params["delivery"] = to("telegram:-9:topic:4");
+    let added = socket.call("cron.add", params).await;
+    let ran = run(&mut socket, &added["id"]).await;
+    assert_eq!(ran["deliveryStatus"], "delivered", "{ran}");
+    let asked = asked::words(&model.turns().pop().unwrap());
+    assert!(asked.contains("the heron came"), "{asked}");
+}
+
 #[tokio::test]
 async fn jobs_that_would_tell_nobody_are_refused_by_the_field() {
     let model = Server::start().await.unwrap();
@@ -347,6 +420,21 @@ async fn jobs_that_would_tell_nobody_are_refused_by_the_field() {
             "delivery",
             json!({"mode": "announce", "channel": "last", "to": "telegram:"}),
             "/delivery/to: must say whom",
+        ),
+        (
+            "delivery",
+            json!({"mode": "announce", "channel": "telegram", "to": "5"}),
+            "/delivery/channel: channels.telegram is not configured",
+        ),
+        (
+            "delivery",
+            json!({"mode": "none", "failureDestination": {"to": "telegram:5"}}),
+            "/delivery/failureDestination/channel: channels.telegram is not configured",
+        ),
+        (
+            "failureAlert",
+            json!({"channel": "telegram", "to": "5"}),
+            "/failureAlert/channel: channels.telegram is not configured",
         ),
         (
             "delivery",
@@ -433,6 +521,7 @@ async fn jobs_that_would_tell_nobody_are_refused_by_the_field() {
             "delivery/to: must say whom on telegram",
         ),
         (to("signal:5"), "there is no channel signal"),
+        (to("telegram:5"), "channels.telegram is not configured"),
     ] {
         let add = ["cron", "add", "look", "--every", "1h", &option];
         suite.ctl(&add).await.ended(1).complains(&[expected]);
@@ -447,6 +536,44 @@ async fn jobs_that_would_tell_nobody_are_refused_by_the_field() {
         .complains(&["must be >= 1000"]);
 }
 
+#[tokio::test]
+async fn jobs_are_told_as_accounts_that_are_there() {
+    let model = Server::start().await.unwrap();
+    let suite = with_telegram(&model).start().await;
+    let mut socket = Socket::enter(&suite).await;
+    let hourly = json!({"kind": "every", "everyMs": 3_600_000});
+    for (account, expected) in [
+        (json!(null), None),
+        (json!("home"), None),
+        (json!("default"), None),
+        (
+            json!("work"),
+            Some("has no account \"work\"; there are home, old"),
+        ),
+        (
+            json!("old"),
+            Some("the account old of channels.telegram is switched off"),
+        ),
+    ] {
+        let mut params = job("tell", hourly.clone(), "look");
+        let place = json!({"channel": "telegram", "to": "5", "accountId": account});
+        params["delivery"] = place.clone();
+        params["delivery"]["mode"] = json!("announce");
+        let Some(expected) = expected else {
+            socket.call("cron.add", params).await;
+            continue;
+        };
+        let mut failures = job("tell", hourly.clone(), "look");
+        failures["failureAlert"] = place;
+        for (params, field) in [(params, "delivery"), (failures, "failureAlert")] {
+            let error = socket.fail("cron.add", params).await;
+            let message = error["message"].as_str().unwrap();
+            let expected = [&format!("/{field}/accountId: "), expected];
+            assert!(expected.iter().all(|it| message.contains(it)), "{message}");
+        }
+    }
+}
+
 /// Where failures are told that the configuration alone says.
 #[tokio::test]
 async fn places_of_the_configuration_where_nobody_is_are_named() {
@@ -459,7 +586,10 @@ async fn places_of_the_configuration_where_nobody_is_are_named() {
         )
         .start()
         .await;
-    let told = ["cron.failureAlert.channel", "there is no channel \"slack\""];
+    let told = [
+        "cron.failureAlert.channel",
+        "there is no channel slack here",
+    ];
     suite
         .ctl(&["config", "validate"])
         .await

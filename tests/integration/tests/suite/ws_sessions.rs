@@ -111,6 +111,71 @@ async fn pages_of_history_stay_the_same_while_messages_come() {
     }
 }
 
+/// As OpenClaw's gateway does: from the last reset on, and what was before around a
+/// message that is named.
+#[tokio::test]
+async fn history_begins_with_the_last_reset() {
+    let (suite, _model) = scene().await;
+    let mut socket = Socket::enter(&suite).await;
+    for number in 0..3 {
+        suite.say(&format!("old-{number}")).await;
+    }
+    let ask = |more: Value| {
+        let mut params = json!({"sessionKey": "main", "limit": 2});
+        params
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        params
+    };
+    let before = socket.call("chat.history", ask(json!({}))).await;
+    assert_eq!(before["totalMessages"], 6, "{before}");
+    let id = before["messages"][0]["__openclaw"]["id"].clone();
+    socket.call("sessions.reset", json!({"key": "main"})).await;
+    let empty = socket.call("chat.history", ask(json!({}))).await;
+    assert_eq!(empty["messages"], json!([]), "{empty}");
+    assert_eq!(
+        (&empty["hasMore"], &empty["totalMessages"]),
+        (&json!(false), &json!(0)),
+        "{empty}"
+    );
+
+    for number in 0..2 {
+        suite.say(&format!("new-{number}")).await;
+    }
+    let (mut told, mut cursor) = (String::new(), json!(""));
+    while cursor != json!(null) {
+        let page = socket
+            .call("chat.history", ask(json!({"cursor": cursor})))
+            .await;
+        assert_eq!(page["messages"].as_array().unwrap().len(), 2, "{page}");
+        told.push_str(&page["messages"].to_string());
+        cursor = page["nextCursor"].clone();
+        let total = if cursor.is_null() {
+            json!(4)
+        } else {
+            json!(null)
+        };
+        assert_eq!(page["totalMessages"], total, "{page}");
+    }
+    assert!(told.contains("new-0") && told.contains("new-1"), "{told}");
+    assert!(!told.contains("old-"), "{told}");
+    let beyond = socket.call("chat.history", ask(json!({"offset": 4}))).await;
+    assert_eq!(beyond["messages"], json!([]), "{beyond}");
+
+    // A message that is named is found also where it is older, with nothing that came later.
+    let anchored = json!({"messageId": id, "limit": 20});
+    let old = socket.call("chat.history", ask(anchored)).await;
+    let told = old["messages"].to_string();
+    assert!(told.contains("old-2") && !told.contains("new-"), "{told}");
+    let narrow = json!({"messageId": id, "limit": 1});
+    let narrow = socket.call("chat.history", ask(narrow)).await;
+    assert_eq!(narrow["messages"][0]["__openclaw"]["id"], id, "{narrow}");
+    let cursor = json!({"cursor": narrow["nextCursor"], "limit": 20});
+    let rest = socket.call("chat.history", ask(cursor)).await;
+    assert_eq!(rest["messages"].as_array().unwrap().len(), 4, "{rest}");
+}
+
 /// However small the pages are, together they have every message once, each with
 /// the id of its run that the client knows.
 #[tokio::test]

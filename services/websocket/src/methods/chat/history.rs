@@ -1,4 +1,5 @@
-//! `chat.history`: the conversation as clients show it.
+//! `chat.history`: the conversation as clients show it, from its last reset on, as
+//! OpenClaw's gateway has it. What is older is shown around a message that is named.
 
 use std::collections::HashSet;
 
@@ -8,7 +9,7 @@ use openclaw_conversations::Refusal;
 use openclaw_conversations::sessions::{History, Wanted};
 use openclaw_protocol::Failure;
 use openclaw_protocol::params::Filled;
-use openclaw_sessions::transcript::Message;
+use openclaw_sessions::transcript::{Entry, Message};
 use openclaw_sessions::{SessionKey, silence};
 use openclaw_settings::Settings;
 use serde::Deserialize;
@@ -66,9 +67,12 @@ pub(in super::super) async fn history(mut call: Call) -> Result<Answer, Failure>
         .core
         .key(&params.session_key, agent)
         .map_err(refused)?;
-    let session_id = match call.context.core.sessions.get(&key).await {
-        Ok(shown) => Some(shown.session.id),
-        Err(Refusal::UnknownSession(_)) => None,
+    let (session_id, was_reset) = match call.context.core.sessions.get(&key).await {
+        Ok(shown) => (
+            Some(shown.session.id),
+            shown.entry.contains_key("lifecycleRevision"),
+        ),
+        Err(Refusal::UnknownSession(_)) => (None, false),
         Err(refusal) => return Err(refused(refusal)),
     };
     let session_id = session_id.filter(|id| {
@@ -79,35 +83,39 @@ pub(in super::super) async fn history(mut call: Call) -> Result<Answer, Failure>
     });
     let place = match (params.message_id, params.cursor.filter(|it| !it.is_empty())) {
         (Some(id), _) => Place::Around(id.0),
-        (None, Some(cursor)) => Place::Before(read_cursor(call.method, &cursor)?),
+        (None, Some(cursor)) => read_cursor(call.method, &cursor)?,
         (None, None) => Place::Offset(params.offset.unwrap_or(0)),
     };
-    let (offset, history) = match &session_id {
+    let (wanted, history) = match &session_id {
         Some(_) => page(&call, &key, place, limit).await?,
-        None => (0, None),
+        None => (newest(limit), None),
     };
+    let offset = wanted.skip;
     let settings = call.context.core.configuration.settings();
     let (provider, model) = model::configured(&settings, key.agent().as_str());
     let waiting = call.context.core.lanes.waiting(&key);
     let names = named(&call, history.as_ref()).await;
     let told = told(history.as_ref(), offset, &waiting, (chars, &names));
-    let next_cursor = next_cursor(history.as_ref(), offset, &told);
-    Ok(json!({
+    let next_cursor = next_cursor(history.as_ref(), wanted, &told);
+    let total = total(history.as_ref(), wanted, was_reset);
+    let mut answer = json!({
         "sessionKey": params.session_key.0,
         "sessionId": session_id,
         "messages": told.messages,
         "pendingInputs": { "items": told.pending, "total": told.pending.len() },
         "hasMore": next_cursor.is_some(),
         "nextCursor": next_cursor,
-        "totalMessages": history.as_ref().map_or(0, |history| history.total),
         "hasActiveRun": !call.context.core.lanes.runs(&key).is_empty(),
         "defaults": {
             "modelProvider": provider,
             "model": model,
             "contextTokens": window(&settings, key.agent().as_str()),
         },
-    })
-    .into())
+    });
+    if let Some(total) = total {
+        answer["totalMessages"] = json!(total);
+    }
+    Ok(answer.into())
 }
 
 /// The window of the agent's model, in tokens.
@@ -119,57 +127,87 @@ fn window(settings: &Settings, agent: &str) -> u64 {
 enum Place {
     /// So many messages before the newest.
     Offset(usize),
-    /// Before the message with this number, counted from the oldest.
-    Before(usize),
+    /// Before the message with this number, counted from the oldest; with what was before
+    /// the last reset or without.
+    Before(usize, bool),
     /// Around the message with this id: that of its entry, or the one that whoever had
     /// it said was told.
     Around(String),
 }
 
-/// A page, and how many messages are newer than it.
+/// The newest messages since the last reset.
+fn newest(limit: usize) -> Wanted {
+    Wanted {
+        skip: 0,
+        limit,
+        all: false,
+    }
+}
+
+/// A page, and which part of the conversation it is.
 async fn page(
     call: &Call,
     key: &SessionKey,
     place: Place,
     limit: usize,
-) -> Result<(usize, Option<History>), Failure> {
-    let read = async |skip: usize, limit: usize| {
-        let wanted = Wanted {
+) -> Result<(Wanted, Option<History>), Failure> {
+    let wanted = match place {
+        Place::Offset(skip) => Wanted {
             skip,
-            limit,
-            all: true,
-        };
-        call.context
-            .core
-            .sessions
-            .history(key, wanted)
-            .await
-            .map_err(refused)
-    };
-    let offset = match place {
-        Place::Offset(offset) => offset,
-        Place::Before(number) => count(read(0, 1).await?.total).saturating_sub(number),
+            ..newest(limit)
+        },
+        Place::Before(number, all) => {
+            let total = count(read(call, key, newest(1)).await?.total);
+            let skip = total.saturating_sub(number);
+            Wanted { skip, limit, all }
+        }
         Place::Around(id) => {
-            let mut skip = 0;
-            loop {
-                let history = read(skip, LIMIT).await?;
-                let newer = history
-                    .entries
-                    .iter()
-                    .rev()
-                    .position(|entry| entry.id == id || injected::is(&entry.message, &id));
-                if let Some(newer) = newer {
-                    break (skip + newer).saturating_sub(limit / 2);
-                }
-                skip += history.entries.len();
-                if history.entries.is_empty() {
-                    let problem = format!("at /messageId: there is no message {id:?}");
-                    return Err(Failure::params(call.method, &problem));
-                }
-            }
+            let found = around(call, key, &id, limit).await?;
+            found.ok_or_else(|| {
+                let problem = format!("at /messageId: there is no message {id:?}");
+                Failure::params(call.method, &problem)
+            })?
         }
     };
-    Ok((offset, Some(read(offset, limit).await?)))
+    let history = read(call, key, wanted).await?;
+    Ok((wanted, Some(history)))
+}
+
+async fn read(call: &Call, key: &SessionKey, wanted: Wanted) -> Result<History, Failure> {
+    let history = call.context.core.sessions.history(key, wanted).await;
+    history.map_err(refused)
+}
+
+/// The part around the message `id`: of the conversation as it is now or, where it is
+/// older, of what was before the last reset and nothing later.
+async fn around(
+    call: &Call,
+    key: &SessionKey,
+    id: &str,
+    limit: usize,
+) -> Result<Option<Wanted>, Failure> {
+    let is_meant = |entry: &Entry| entry.id == id || injected::is(&entry.message, id);
+    let mut found = None;
+    let mut begins = 0;
+    let mut looked = newest(LIMIT);
+    while found.is_none() {
+        let history = read(call, key, looked).await?;
+        let newer = history.entries.iter().rev().position(is_meant);
+        found = newer.map(|newer| looked.skip + newer);
+        looked.skip += history.entries.len();
+        if !history.has_more && found.is_none() {
+            if looked.all {
+                return Ok(None);
+            }
+            (begins, looked.all) = (looked.skip, true);
+        }
+    }
+    let middle = found.unwrap_or_default().saturating_sub(limit / 2);
+    Ok(Some(Wanted {
+        skip: middle.max(begins),
+        limit,
+        all: looked.all,
+    }))
 }
 
 /// The keys that clients gave the runs of the page. Of one that began before the
@@ -201,24 +239,46 @@ const BEGUN_BEFORE: usize = 16;
 
 /// The number of the oldest message that is told, when there are older ones: it
 /// stays the same while others come.
-fn next_cursor(history: Option<&History>, offset: usize, told: &HistoryPage) -> Option<String> {
+fn next_cursor(history: Option<&History>, wanted: Wanted, told: &HistoryPage) -> Option<String> {
     let history = history?;
     let older = match told.cut_before {
         Some(older) => older,
-        None => {
-            let newer = history.entries.len().saturating_add(offset);
+        None if history.has_more => {
+            let newer = history.entries.len().saturating_add(wanted.skip);
             count(history.total).checked_sub(newer)?
         }
+        None => return None,
     };
-    (older > 0).then(|| format!("{CURSOR}{older}"))
+    let name = if wanted.all { CURSOR_OF_ALL } else { CURSOR };
+    Some(format!("{name}{older}"))
+}
+
+/// How many messages there are since the last reset, where the page shows it: it reaches
+/// back to that, or there was none.
+fn total(history: Option<&History>, wanted: Wanted, was_reset: bool) -> Option<u64> {
+    let Some(history) = history else {
+        return Some(0);
+    };
+    if !was_reset {
+        return Some(history.total);
+    }
+    let length = history.entries.len();
+    let is_end = !history.has_more && (length > 0 || wanted.skip == 0);
+    let shown = u64::try_from(length.saturating_add(wanted.skip)).ok();
+    shown.filter(|_| is_end && !wanted.all)
 }
 
 /// What a cursor begins with.
 const CURSOR: &str = "before-";
 
-fn read_cursor(method: &str, cursor: &str) -> Result<usize, Failure> {
-    let number = cursor.strip_prefix(CURSOR).and_then(|it| it.parse().ok());
-    number.ok_or_else(|| {
+/// The same of a page that has what was before the last reset.
+const CURSOR_OF_ALL: &str = "before-all-";
+
+fn read_cursor(method: &str, cursor: &str) -> Result<Place, Failure> {
+    let of = |name: &str| cursor.strip_prefix(name)?.parse().ok();
+    let all = of(CURSOR_OF_ALL).map(|number| Place::Before(number, true));
+    let place = all.or_else(|| Some(Place::Before(of(CURSOR)?, false)));
+    place.ok_or_else(|| {
         let problem = "at /cursor: must be a nextCursor of an earlier answer";
         Failure::params(method, problem)
     })
