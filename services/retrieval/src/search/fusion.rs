@@ -86,8 +86,8 @@ struct Bound<'a> {
     vector: f32,
     vector_window: f32,
     speaker: f32,
-    /// What the lists that do not begin at zero add, with what the kind of fact
-    /// may, and the rounding.
+    /// What the lists that do not begin at zero add, with what the kinds of facts
+    /// and things may, and the rounding.
     base: f32,
     /// The most that a part adds.
     session_most: f32,
@@ -118,7 +118,7 @@ impl<'a> Bound<'a> {
             vector: slope(weights.vector, lists.vector),
             vector_window: slope(weights.vector_window, lists.vector_window),
             speaker: (weights.speaker / all) as f32,
-            base: (lifts + fact) as f32 + ROUNDING,
+            base: (lifts + fact + weights.kind / all) as f32 + ROUNDING,
             session_most: (weights.session / all) as f32,
         }
     }
