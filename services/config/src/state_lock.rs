@@ -33,7 +33,8 @@ const LOOK_AGAIN: Duration = Duration::from_millis(10);
 #[derive(Debug)]
 pub struct StateLock {
     /// Kept for as long as the lock is held.
-    _file: Flock<File>,
+    file: Flock<File>,
+    holder: Holder,
 }
 
 /// Who holds a lock.
@@ -49,6 +50,9 @@ pub struct Holder {
     pub runtime: PathBuf,
     /// The command that ends it.
     pub stop: String,
+    /// Why it ended, where starting it again changes nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<String>,
 }
 
 /// Why a lock was not taken.
@@ -107,10 +111,21 @@ impl StateLock {
             since: now(),
             runtime: paths.runtime.clone(),
             stop,
+            ended: None,
         };
         // The lock holds without it: on a full disk nobody can be named.
         let _ = write(&locked, &holder);
-        Ok(Self { _file: locked })
+        Ok(Self {
+            file: locked,
+            holder,
+        })
+    }
+
+    /// Leaves word why its holder ends, where starting it again changes nothing;
+    /// the next one that takes the lock removes it. Nobody is told on a full disk.
+    pub fn end(mut self, why: String) {
+        self.holder.ended = Some(why);
+        let _ = write(&self.file, &self.holder);
     }
 }
 
@@ -130,6 +145,14 @@ pub fn holder(paths: &Paths, program: &str) -> Option<Holder> {
         Ok(_) => None,
         Err((file, _)) => read(&file),
     }
+}
+
+/// Why the last holder of the lock of `program` ended, where starting it again
+/// changes nothing and nobody has taken the lock since.
+pub fn ended(paths: &Paths, program: &str) -> Option<String> {
+    let file = File::open(paths.state_lock(program)).ok()?;
+    let free = Flock::lock(file, FlockArg::LockSharedNonblock).ok()?;
+    read(&free)?.ended
 }
 
 impl fmt::Display for Holder {
@@ -237,6 +260,7 @@ mod tests {
             since: 0,
             runtime: paths.runtime.clone(),
             stop: String::new(),
+            ended: None,
         };
         fs::write(&path, serde_json::to_vec(&gone).unwrap()).unwrap();
         let inherited = Flock::lock(File::open(&path).unwrap(), FlockArg::LockExclusive).unwrap();
@@ -259,7 +283,23 @@ mod tests {
             since: now(),
             runtime: PathBuf::from("/run"),
             stop: "stop it".to_owned(),
+            ended: None,
         }
+    }
+
+    #[test]
+    fn ended_is_said_until_the_lock_is_taken_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = paths(folder.path());
+        let gateway = "openclaw-gateway";
+        assert_eq!(ended(&paths, gateway), None);
+        take(&paths, gateway).unwrap().end("too old".to_owned());
+        assert_eq!(ended(&paths, gateway).as_deref(), Some("too old"));
+        assert_eq!(holder(&paths, gateway), None);
+        let lock = take(&paths, gateway).unwrap();
+        assert_eq!(ended(&paths, gateway), None, "it runs");
+        drop(lock);
+        assert_eq!(ended(&paths, gateway), None, "it ended as it was asked");
     }
 
     #[test]

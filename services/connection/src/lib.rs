@@ -48,7 +48,7 @@ impl Gateway {
 
     /// What keeps the suite from answering, if that can be seen from here.
     pub fn obstacle(&self) -> Option<Failure> {
-        obstacle::find(&self.paths)
+        obstacle::of_client(&self.paths)
     }
 
     /// The failure that `error` is.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use openclaw_proto::invalid::Invalid;
+use rusqlite::ErrorCode;
 
 use crate::schema::SchemaError;
 
@@ -36,11 +37,22 @@ pub enum LedgerError {
 }
 
 impl LedgerError {
+    fn is_lasting(&self) -> bool {
+        match self {
+            Self::Schema(SchemaError::Newer(_)) | Self::NoWal(_) => true,
+            Self::Sqlite { source, .. } | Self::Schema(SchemaError::Sqlite(source)) => matches!(
+                source.sqlite_error_code(),
+                Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
+            ),
+            Self::Sync { .. } => false,
+        }
+    }
+
     pub(crate) fn is_disk_full(&self) -> bool {
         matches!(
             self,
             Self::Sqlite { source, .. } | Self::Schema(SchemaError::Sqlite(source))
-                if source.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull)
+                if source.sqlite_error_code() == Some(ErrorCode::DiskFull)
         )
     }
 }
@@ -119,6 +131,12 @@ impl Fault {
 
     pub(crate) fn thread(source: io::Error) -> Self {
         Self::Thread(Arc::new(source))
+    }
+
+    /// Whether trying again changes nothing: the files are damaged, of a newer gateway,
+    /// or where they cannot be used.
+    pub fn is_lasting(&self) -> bool {
+        matches!(self, Self::Ledger { source, .. } if source.is_lasting())
     }
 
     /// Whether there is no room on the disk.

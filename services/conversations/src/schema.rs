@@ -225,7 +225,9 @@ pub enum SchemaError {
     #[error("cannot make the tables of the ledger")]
     Sqlite(#[from] rusqlite::Error),
     /// A newer gateway wrote the file, with that version of the tables.
-    #[error("the ledger has schema version {0}, newer than {VERSION}: install the newer gateway")]
+    #[error(
+        "the ledger has schema version {0}, newer than {VERSION}: install the version of openclaw that wrote it, or restore a backup from before"
+    )]
     Newer(i64),
 }
 

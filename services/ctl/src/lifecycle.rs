@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use openclaw_config::{Environment, Paths, programs};
 use openclaw_foreground::background::{Said, ended_at_once};
+use openclaw_foreground::obstacle;
 use openclaw_service_manager as manager;
 use openclaw_terminal::{Failure, output};
 use tokio::time::sleep;
@@ -150,7 +151,8 @@ fn answering(paths: &Paths, mut started: Option<(Child, Option<Said>)>) -> Resul
                 && let Ok(Some(ended)) = child.try_wait()
             {
                 let said = said.take().map(Said::end).unwrap_or_default();
-                return Err(ended_at_once(ended, &said));
+                let reason = obstacle::ended(paths);
+                return Err(reason.unwrap_or_else(|| ended_at_once(ended, &said)));
             }
             if Instant::now() > end {
                 return Err(Failure::new("the daemons do not answer yet")

@@ -88,7 +88,7 @@ where
 {
     let listeners = Listeners::inherit()?;
     // Until the end: from here on this process owns its part of the state.
-    let _lock = match own(&environment, name) {
+    let lock = match own(&environment, name) {
         Ok(lock) => lock,
         Err(error) => {
             listeners.turn_away();
@@ -131,6 +131,11 @@ where
     });
     // Blocking work that outlived its deadline must not hold the exit.
     runtime.shutdown_background();
+    if let Err(error) = &result
+        && error.is::<exit::Lasting>()
+    {
+        lock.end(failure::chain(error.as_ref()));
+    }
     result
 }
 

@@ -99,7 +99,11 @@ pub(crate) fn obstacle(paths: &Paths) -> Vec<Check> {
         let fix = "until then no message is taken";
         Check::fail("state writable", problem, fix)
     });
-    other.into_iter().chain(unwritable).collect()
+    let ended = obstacle::ended(paths).map(|ended| {
+        let fix = "until then no message is taken";
+        Check::fail("daemons start", ended.text(), fix)
+    });
+    other.into_iter().chain(unwritable).chain(ended).collect()
 }
 
 /// What the gateway copied out of transcripts because it is no entry, and

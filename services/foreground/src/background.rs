@@ -4,25 +4,33 @@ use std::io::Read as _;
 use std::process::{ChildStderr, ExitStatus};
 use std::thread::{self, JoinHandle};
 
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use openclaw_terminal::failure::CONFIG;
 use openclaw_terminal::{Failure, output};
 
+use crate::record;
+
 /// Bytes that are kept of what a suite in the background says before it answers.
-const SAID_LIMIT: usize = 16 * 1024;
+const SAID_LIMIT: usize = 64 * 1024;
 /// Lines of it that are shown where it ended without saying why.
 const LAST_LINES: usize = 10;
 
 /// Why a suite that was just started is no more: as it said itself, with its exit
-/// code, else what it said last.
+/// code, else what it said last. Its log is shown as people read it, without stack traces.
 pub fn ended_at_once(ended: ExitStatus, said: &str) -> Failure {
     let lines: Vec<&str> = said.lines().collect();
     let error = lines.iter().rposition(|line| line.starts_with("error: "));
     let from = error.unwrap_or_else(|| lines.len().saturating_sub(LAST_LINES));
+    let (now, zone) = (Timestamp::now(), TimeZone::system());
     for line in &lines[from..] {
-        output::stderr_line(line);
+        let pretty = record::pretty_raw(line, now, &zone);
+        output::stderr_line(pretty.as_deref().unwrap_or(line));
     }
     let code = ended.code().and_then(|code| u8::try_from(code).ok());
     match code.filter(|code| *code != 0 && error.is_some()) {
         Some(code) => Failure::silent(code),
+        None if code == Some(CONFIG) => Failure::not_startable("openclaw cannot start, see above"),
         None => Failure::new(format!("openclawctl run ended at once ({ended})"))
             .hint("openclawctl run in this terminal says more"),
     }

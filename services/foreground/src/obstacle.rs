@@ -25,6 +25,22 @@ pub fn find(paths: &Paths) -> Option<Failure> {
     })
 }
 
+/// What keeps the suite of `paths` from answering whoever asks it: as [`find`], and a
+/// daemon that ended because of what starting it again does not mend.
+pub fn of_client(paths: &Paths) -> Option<Failure> {
+    find(paths).or_else(|| ended(paths))
+}
+
+/// A daemon that ended because of what starting it again does not mend.
+pub fn ended(paths: &Paths) -> Option<Failure> {
+    OWNERS.into_iter().find_map(|program| {
+        let why = state_lock::ended(paths, program)?;
+        Some(Failure::not_startable(format!(
+            "{program} cannot start: {why}"
+        )))
+    })
+}
+
 /// Another suite, with its sockets elsewhere, that uses the same state.
 pub fn other_suite(paths: &Paths) -> Option<Failure> {
     OWNERS
@@ -90,6 +106,17 @@ mod tests {
         assert!(text.contains("in use by openclaw-agent-runner"), "{text}");
         drop(lock);
         assert!(find(&other).is_none());
+    }
+
+    #[test]
+    fn obstacle_of_a_client_is_also_a_daemon_that_cannot_start() {
+        let folder = tempfile::tempdir().unwrap();
+        let own = paths(folder.path(), "own");
+        let lock = StateLock::take(&own, OWNERS[0], "end it".to_owned()).unwrap();
+        lock.end("the ledger is newer".to_owned());
+        let text = of_client(&own).unwrap().text();
+        assert_eq!(text, "openclaw-gateway cannot start: the ledger is newer");
+        assert!(find(&own).is_none(), "it may be tried");
     }
 
     #[test]

@@ -25,6 +25,13 @@ pub(crate) fn pretty(line: &str, daemon: &str, now: Timestamp, zone: &TimeZone) 
     plain(text("level").unwrap_or("info"), daemon, &message, at, zone)
 }
 
+/// The same of a record as it goes to a program, which has its daemon's name in it.
+pub(crate) fn pretty_raw(line: &str, now: Timestamp, zone: &TimeZone) -> Option<String> {
+    let record = parse(line)?;
+    let daemon = record.get("context")?.get("daemon").and_then(Value::as_str);
+    Some(pretty(line, daemon.unwrap_or("openclawctl"), now, zone))
+}
+
 /// A line of the same form.
 pub(crate) fn plain(
     level: &str,

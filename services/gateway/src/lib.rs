@@ -5,9 +5,9 @@ mod settings;
 
 use std::sync::Arc;
 
-use anyhow::Context as _;
-use openclaw_conversations::storage::Storage;
-use openclaw_daemon::Daemon;
+use openclaw_conversations::storage::{Fault, Storage};
+use openclaw_daemon::exit::Lasting;
+use openclaw_daemon::{Daemon, Listeners};
 use openclaw_doors::{
     ChannelAdminService, ChannelsService, Classes, Doors, EventsService, GatewayService,
     OutboxService, ScheduleService, SessionsService, WebSocket,
@@ -34,8 +34,10 @@ pub use settings::load;
 /// waits for the turns and writes what is not on disk yet.
 pub async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
     let configuration = daemon.configuration.clone();
-    let (storage, thread, open_runs) =
-        Storage::start(configuration.clone()).context("open the state directory")?;
+    let (storage, thread, open_runs) = match Storage::start(configuration.clone()) {
+        Ok(started) => started,
+        Err(fault) => return Err(not_opened(fault, &daemon.listeners)),
+    };
     let core = Core::new(configuration, storage.clone(), daemon.notifier.clone());
     let doors = Doors::new(Arc::clone(&core), Schedule::new(&core));
     let server = Server::new(Arc::clone(&core), Arc::clone(&doors));
@@ -96,4 +98,17 @@ pub async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
         openclaw_daemon::serve_guests(&mut daemon, SERVICE_NAME, routes, drain, guests).await;
     storage.stop(thread).await;
     served
+}
+
+/// Who waits is told nothing by a gateway that cannot be there, and is not to start it
+/// again and again.
+fn not_opened(fault: Fault, listeners: &Listeners) -> anyhow::Error {
+    const OPERATION: &str = "open the state directory";
+    let is_lasting = fault.is_lasting();
+    let error = anyhow::Error::from(fault);
+    if !is_lasting {
+        return error.context(OPERATION);
+    }
+    listeners.turn_away();
+    Lasting(error.context(OPERATION)).into()
 }

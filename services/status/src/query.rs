@@ -83,7 +83,7 @@ async fn ask_alone(paths: &Paths, problem: String) -> Suite {
         runner: runner.map(Runner::from).into(),
         memory: memory.map(Memory::from).into(),
         channels: Answer::Given(Vec::new()),
-        state_problem: obstacle::find(paths).map(|obstacle| obstacle.text()),
+        state_problem: obstacle::of_client(paths).map(|obstacle| obstacle.text()),
     }
 }
 

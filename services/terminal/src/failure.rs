@@ -48,6 +48,14 @@ impl Failure {
         }
     }
 
+    /// A daemon cannot start, as `text` says, and trying again does not mend it.
+    pub fn not_startable(text: impl Into<String>) -> Self {
+        Self {
+            exit: CONFIG,
+            ..Self::new(text)
+        }
+    }
+
     /// Another suite is there already, as `text` says.
     pub fn taken(text: impl Into<String>) -> Self {
         Self {

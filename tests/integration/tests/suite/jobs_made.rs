@@ -2,6 +2,7 @@
 
 use integration_tests::{Setup, Suite, asked, processes, until};
 use nix::sys::signal::Signal;
+use nix::unistd::Pid;
 use scripted_model::{Scenario, Server};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -399,25 +400,32 @@ async fn agent_is_not_let_act_later_unless_somebody_allows_it() {
     assert_eq!(jobs(&suite).await.len(), 2);
 }
 
+/// The processor time that a process has used, in ticks of a hundredth of a second.
+fn ticks(pid: Pid) -> u64 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let after_name = stat.rsplit(')').next().unwrap();
+    let fields: Vec<&str> = after_name.split_whitespace().collect();
+    fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+}
+
+/// What a gateway that was just started has to itself, in KiB, when it answered.
+async fn memory_of_a_new_gateway(suite: &Suite) -> (Pid, u64) {
+    processes::send(suite.daemon("openclaw-gateway"), Signal::SIGKILL);
+    // Not by what lists jobs: what it read for that stays for a while.
+    suite.ctl(&["sessions"]).await.ok();
+    let gateway = suite.daemon("openclaw-gateway");
+    (
+        gateway,
+        processes::memory(gateway, "Private_Dirty").unwrap(),
+    )
+}
+
 #[tokio::test]
 async fn thousand_jobs_cost_nothing_while_none_is_due() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model).start().await;
-    let gateway = suite.daemon("openclaw-gateway");
-    // Not by what lists jobs: what it read for that stays for a while.
-    suite.ctl(&["sessions"]).await.ok();
-    let memory = |gateway| processes::memory(gateway, "Private_Dirty").unwrap();
-    let ticks = |gateway| {
-        let stat = std::fs::read_to_string(format!("/proc/{gateway}/stat")).unwrap();
-        let fields: Vec<&str> = stat
-            .rsplit(')')
-            .next()
-            .unwrap()
-            .split_whitespace()
-            .collect();
-        fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
-    };
-    let before = memory(gateway);
+    // The one that added them keeps more than the jobs: each is seen at one that did not.
+    let (_, before) = memory_of_a_new_gateway(&suite).await;
     let mut socket = integration_tests::Socket::enter(&suite).await;
     for number in 0..1000 {
         let job = json!({
@@ -433,15 +441,25 @@ async fn thousand_jobs_cost_nothing_while_none_is_due() {
     });
     let refused = socket.fail("cron.add", full).await;
     assert!(refused.to_string().contains("1000 jobs"), "{refused}");
-    // What it keeps for them is seen at one that did not add them.
-    processes::send(gateway, Signal::SIGKILL);
-    suite.ctl(&["sessions"]).await.ok();
-    let gateway = suite.daemon("openclaw-gateway");
-    let (after, busy) = (memory(gateway), ticks(gateway));
-    tokio::time::sleep(std::time::Duration::from_secs(3)).await;
-    let used = ticks(gateway) - busy;
-    eprintln!("1,000 jobs: {before} KiB before, {after} KiB after; {used} ticks in 3 s");
-    assert!(used <= 1, "{used} ticks while nothing is due");
+    let (gateway, after) = memory_of_a_new_gateway(&suite).await;
+    // What it does to start is over some seconds later, on a busy machine later still; what it did for jobs
+    // again and again would be in each of these spans.
+    let mut spans = Vec::new();
+    for _ in 0..5 {
+        let begun = ticks(gateway);
+        tokio::time::sleep(std::time::Duration::from_secs(3)).await;
+        spans.push(ticks(gateway) - begun);
+        if spans.last() <= Some(&1) {
+            break;
+        }
+    }
+    eprintln!(
+        "1,000 jobs: {before} KiB before, {after} KiB after; ticks in spans of 3 s: {spans:?}"
+    );
+    assert!(
+        spans.last() <= Some(&1),
+        "{spans:?} ticks while nothing is due"
+    );
     assert!(
         after.saturating_sub(before) < 1024,
         "{before} to {after} KiB"

@@ -1,5 +1,7 @@
 //! One state directory, one suite; and a state directory that takes nothing.
 
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -52,6 +54,50 @@ async fn state_lock_is_taken_by_a_daemon_that_is_started_past_the_command_line()
         assert!(beside.log.lines().iter().any(|line| line.contains(&words)));
     }
     suite.say("hello").await;
+}
+
+/// Where a file of SQLite has its `user_version`, big-endian (fileformat2.html, 1.3).
+const USER_VERSION: u64 = 60;
+
+fn set_version(ledger: &Path, version: u32) -> u32 {
+    let file = File::options().read(true).write(true).open(ledger).unwrap();
+    let mut before = [0; 4];
+    file.read_exact_at(&mut before, USER_VERSION).unwrap();
+    let after = version.to_be_bytes();
+    file.write_all_at(&after, USER_VERSION).unwrap();
+    u32::from_be_bytes(before)
+}
+
+#[tokio::test]
+async fn state_of_a_newer_version_is_told_at_once_and_left_alone() {
+    let model = Server::start().await.unwrap();
+    let mut suite = Setup::anthropic(&model).start().await;
+    suite.say("hello").await;
+    suite.terminate();
+    suite.ended().await;
+    let ledger = suite.state().join("state/ledger.sqlite");
+    let version = set_version(&ledger, 99);
+    let newer = std::fs::read(&ledger).unwrap();
+    let words = ["openclaw-gateway cannot start: ", "version 99, newer than "];
+
+    let began = Instant::now();
+    suite
+        .ctl(&["run", "--detach"])
+        .await
+        .ended(78)
+        .complains(&words);
+    let said = suite.ctl(&["message", "hello"]).await;
+    said.ended(78).complains(&words);
+    suite.ctl(&["status"]).await.ended(1).says(&words);
+    let doctor = suite.ctl(&["doctor"]).await.ended(1);
+    doctor.says(&words);
+    assert!(began.elapsed() < 2 * AT_ONCE, "{:?}", began.elapsed());
+    assert!(std::fs::read(&ledger).unwrap() == newer, "nobody wrote");
+
+    set_version(&ledger, version);
+    suite.ctl(&["run", "--detach"]).await.ok();
+    suite.say("hello again").await;
+    suite.ctl(&["run", "--stop"]).await.ok();
 }
 
 #[tokio::test]

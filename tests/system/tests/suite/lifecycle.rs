@@ -70,6 +70,37 @@ fn doctor_mends_units_that_failed_and_files_that_changed() -> Result<()> {
     Ok(())
 }
 
+/// Who asks again and again is answered, and the sockets stay open for the version that is installed then.
+#[test]
+#[ignore = "boots a machine, needs root"]
+fn state_of_a_newer_version_is_told_to_everyone_who_asks() -> Result<()> {
+    let stage = stage()?;
+    stage.ask("main", "hello")?;
+    // The version of a database's tables is the number at its byte 60, big-endian.
+    let version = |byte: &str| {
+        format!(
+            "systemctl --user stop openclaw.target && systemctl --user stop openclaw-gateway.service \
+             && printf '\\{byte}' | dd of=$HOME/.openclaw/state/ledger.sqlite bs=1 seek=63 conv=notrunc status=none \
+             && systemctl --user start openclaw.target"
+        )
+    };
+    let before = stage.user("od -An -j63 -N1 -to1 ~/.openclaw/state/ledger.sqlite")?;
+    stage.user(&version("143"))?;
+    for _ in 0..12 {
+        let said = stage.user("timeout 5 openclawctl message hello 2>&1; echo \"exit $?\"")?;
+        for words in ["cannot start", "newer than", "exit 78"] {
+            ensure!(said.contains(words), "{said}");
+        }
+    }
+    let said = stage.user("openclawctl status; openclawctl doctor; true")?;
+    ensure!(said.matches("newer than").count() >= 2, "{said}");
+    let socket = "openclaw-control.socket";
+    assert_eq!(stage.property(socket, "ActiveState")?, "active");
+    stage.user(&version(before.trim()))?;
+    ensure!(!stage.ask("main", "hello")?.is_empty());
+    Ok(())
+}
+
 #[test]
 #[ignore = "boots a machine, needs root"]
 fn stopping_the_target_ends_everything() -> Result<()> {

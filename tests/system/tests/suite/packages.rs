@@ -246,5 +246,11 @@ fn package_of_an_older_suite_refuses_a_newer_state_in_words() -> Result<()> {
     )?;
     ensure!(refused.status != 0, "{}", refused.describe());
     let said = user(&machine, "journalctl --user -u openclaw-gateway --no-pager")?;
-    holds(&said, &["newer than", "install the newer gateway"])
+    holds(
+        &said,
+        &[
+            "newer than",
+            "install the version of openclaw that wrote it",
+        ],
+    )
 }
