@@ -47,14 +47,6 @@ impl LedgerError {
             Self::Sync { .. } => false,
         }
     }
-
-    pub(crate) fn is_disk_full(&self) -> bool {
-        matches!(
-            self,
-            Self::Sqlite { source, .. } | Self::Schema(SchemaError::Sqlite(source))
-                if source.sqlite_error_code() == Some(ErrorCode::DiskFull)
-        )
-    }
 }
 
 /// A failure of the storage; shared, because one failed sync is the failure of
@@ -137,19 +129,6 @@ impl Fault {
     /// or where they cannot be used.
     pub fn is_lasting(&self) -> bool {
         matches!(self, Self::Ledger { source, .. } if source.is_lasting())
-    }
-
-    /// Whether there is no room on the disk.
-    pub fn is_disk_full(&self) -> bool {
-        match self {
-            Self::Session(error) => error.is_disk_full(),
-            Self::Ledger { source, .. } => source.is_disk_full(),
-            Self::Create { source, .. } => matches!(
-                source.kind(),
-                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
-            ),
-            _ => false,
-        }
     }
 }
 
