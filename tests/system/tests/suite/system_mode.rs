@@ -208,7 +208,6 @@ fn users(machine: &Machine) -> Result<()> {
             .next()
             .and_then(|it| it.split_whitespace().next());
         let figure: f64 = figure.context("no figure")?.parse()?;
-        println!("{unit}: exposure {figure}");
         ensure!(figure <= most, "{unit}: {figure}");
     }
     Ok(())
