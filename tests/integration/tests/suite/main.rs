@@ -98,6 +98,7 @@ mod ws_clients;
 mod ws_features;
 mod ws_followers;
 mod ws_methods;
+mod ws_places;
 mod ws_properties;
 mod ws_replay;
 mod ws_schedule;
