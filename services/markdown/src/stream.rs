@@ -13,6 +13,8 @@ use crate::span::{Line, write};
 
 /// The most blanks before a fence.
 const FENCE_INDENT: usize = 3;
+/// What opens and closes a block of code at least.
+const FENCES: [&str; 2] = ["```", "~~~"];
 
 /// Lays out text as it comes.
 pub struct Stream {
@@ -89,16 +91,32 @@ impl Stream {
         for c in text.chars() {
             let is_second = std::mem::replace(&mut self.is_after_return, c == '\r') && c == '\n';
             match c {
-                '\r' => self.pending.push('\n'),
+                '\r' | '\n' if !is_second => {
+                    self.trim_fence();
+                    self.pending.push('\n');
+                }
                 _ if is_second => {}
                 c => self.pending.push(c),
             }
         }
     }
 
+    /// Takes tabs behind marks of a fence away: the parser ends a block of code at
+    /// such a line only when blanks alone follow, `CommonMark` (0.31, 4.5) also when
+    /// tabs do.
+    fn trim_fence(&mut self) {
+        let marks = self.pending.trim_end_matches([' ', '\t']);
+        let length = marks.len();
+        let is_fence = FENCES.iter().any(|fence| marks.ends_with(fence));
+        if is_fence && self.pending[length..].contains('\t') {
+            self.pending.truncate(length);
+        }
+    }
+
     /// The rest, which nothing follows.
     pub fn finish(&mut self) -> String {
         let mut out = String::new();
+        self.trim_fence();
         if let Some(mut fence) = self.fence.take() {
             let rest = std::mem::take(&mut self.pending);
             if !rest.is_empty() && !fence.is_closed_by(&rest) {

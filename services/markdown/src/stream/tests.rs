@@ -145,3 +145,17 @@ fn stream_lines_fit() {
         }
     }
 }
+
+#[test]
+fn tabs_behind_a_fence_do_not_keep_it_from_closing() {
+    for fence in ["```", "~~~", "> ```", "- ```"] {
+        let lead: String = fence.replace('-', " ").trim_end_matches(['`', '~']).into();
+        for end in ["\n", "\t\n", " \t\n", "\t \r\n"] {
+            let mark = &fence[lead.len()..];
+            let text = format!("{fence}\n{lead}code\n{lead}{mark}{end}\nafter");
+            let shown = plain(&render(&text, 80));
+            assert!(!shown.contains(mark), "{text:?}: {shown:?}");
+            assert!(shown.ends_with("\nafter\n"), "{text:?}: {shown:?}");
+        }
+    }
+}

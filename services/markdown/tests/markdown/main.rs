@@ -31,6 +31,17 @@ fn examples() -> Vec<String> {
     examples
 }
 
+/// A line of a fence without the tabs behind it: they do not keep it from closing a
+/// block of code (specification 4.5), and the parser takes them for code.
+fn without_tabs(line: &str) -> String {
+    let marks = line.trim_end();
+    if marks.ends_with("```") || marks.ends_with("~~~") {
+        let rest = &line[marks.len()..];
+        return marks.to_owned() + &rest.replace('\t', "");
+    }
+    line.to_owned()
+}
+
 /// What `text` says, word by word.
 fn words(text: &str) -> Vec<String> {
     let options = Options::ENABLE_TABLES
@@ -39,6 +50,7 @@ fn words(text: &str) -> Vec<String> {
         | Options::ENABLE_FOOTNOTES;
     // As the specification has it, each of these ends a line.
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    let text: String = text.split_inclusive('\n').map(without_tabs).collect();
     let said = Parser::new_ext(&text, options).filter_map(|event| match event {
         Event::Text(text) | Event::Code(text) | Event::Html(text) | Event::InlineHtml(text) => {
             Some(text.to_string())
