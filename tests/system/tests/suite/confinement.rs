@@ -30,7 +30,7 @@ fn exposure_of_each_daemon_and_of_a_turn_is_bounded() -> Result<()> {
     for (unit, most) in [
         ("openclaw-gateway.service", 20),
         ("openclaw-memory.service", 12),
-        ("openclaw-agent-runner.service", 38),
+        ("openclaw-agent-runner.service", 35),
         (turn.trim(), 40),
     ] {
         let line = format!("systemd-analyze --user security --no-pager {unit}");
