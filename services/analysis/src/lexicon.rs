@@ -109,6 +109,11 @@ fn concepts(word: &str, language: Language) -> (&'static [u16], usize) {
     (found.map_or(&[], Vec::as_slice), number)
 }
 
+/// Whether notes of everyday life have other words for `word`.
+pub fn is_known(word: &str, language: Language) -> bool {
+    LANGUAGES.contains(&language) && !concepts(word, language).0.is_empty()
+}
+
 /// Calls `sink` with terms that mean nearly what `word` means in `language`, as
 /// texts in any of `languages` have them, and whether they are of `language`.
 pub fn related(

@@ -28,7 +28,7 @@ pub use clauses::{clauses, question_alone};
 pub use doing::is_doing;
 pub use language::{Language, Languages};
 pub use reference::refers_back;
-pub use sought::{Role, Sought, is_row, names_one, sought, sought_words};
+pub use sought::{Role, Sought, is_ours, is_row, names_one, sought, sought_words};
 pub use spaceless::{is_inflected, pairs, pieces};
 pub use spoken::spoken;
 pub use stop_words::Same;

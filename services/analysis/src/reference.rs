@@ -1,8 +1,8 @@
 //! Words that mean somebody or something named before.
 
 /// Who was named before is meant with these.
-const REFERRING: &str = "he she him her his hers it its they them their er sie ihn ihm ihr ihre ihren sein seine seinen es il elle \
-    ils elles lui leur sa él ella ellos ellas su sus le les";
+const REFERRING: &str = "he she him her his hers it its they them their er sie ihn ihm ihr ihre ihren sein seine seinen seiner seinem ihrer ihrem es il elle \
+    ils elles lui leur sa ses son leurs él ella ellos ellas su sus le les";
 
 /// The next of what was spoken of before.
 const NEXT: &str = "next nächste nächster nächstes prochain prochaine próximo próxima siguiente danach afterwards ensuite después";

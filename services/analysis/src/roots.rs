@@ -16,14 +16,35 @@ const PREFIXES: [&str; 18] = [
 impl Language {
     /// The stems of verbs of which `word` may be a form that the stemmer leaves
     /// apart: in German "erntet", "geerntet" and "abgeholt" are of "ernt" and
-    /// "abhol", in French "exposons" is of "expos".
+    /// "abhol", in French "exposons" is of "expos", and in English who "tunes" is a
+    /// "tuner".
     pub fn roots(self, word: &str) -> Vec<String> {
         match self {
             Self::German => german(word),
             Self::French => french(word),
+            Self::English => english(word),
             _ => Vec::new(),
         }
     }
+}
+
+/// What English verbs end with, and what stands in its place where somebody does it.
+const ENGLISH: [(&str, &str); 6] = [
+    ("es", "er"),
+    ("s", "er"),
+    ("s", "r"),
+    ("ed", "er"),
+    ("ing", "er"),
+    ("ed", "or"),
+];
+
+fn english(word: &str) -> Vec<String> {
+    let doers = ENGLISH.iter().filter_map(|(ending, doer)| {
+        let bare = word.strip_suffix(ending)?;
+        (bare.len() >= ROOT).then(|| format!("{bare}{doer}"))
+    });
+    let stems = doers.map(|doer| stem(&doer, Language::English).into_owned());
+    stems.collect()
 }
 
 /// What French verbs end with where the stemmer leaves it.
@@ -51,4 +72,26 @@ fn german(word: &str) -> Vec<String> {
         stems.collect::<Vec<_>>()
     };
     forms.flat_map(bare).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_does_it_is_found_by_what_is_done() {
+        let is_root = |word: &str, doer: &str| {
+            let doer = stem(doer, Language::English).into_owned();
+            Language::English.roots(word).contains(&doer)
+        };
+        for (word, doer) in [
+            ("tunes", "tuner"),
+            ("teaches", "teacher"),
+            ("painting", "painter"),
+            ("baked", "baker"),
+        ] {
+            assert!(is_root(word, doer), "{word}");
+        }
+        assert!(!is_root("tea", "tear") && !is_root("his", "hier"));
+    }
 }

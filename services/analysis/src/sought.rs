@@ -72,8 +72,8 @@ const ANYWHERE: [(Sought, &str); 6] = [
     ),
     (
         Sought::TRADE,
-        "for a living|what is the job|wovon lebt|beruflich|welchen beruf|was arbeitet|quel métier|dans la vie|\
-         a qué se dedica|en qué trabaja|仕事は何|職業",
+        "for a living|what is the job|wovon lebt|beruflich|von beruf|beruf von|for work|'s job|’s job|'s profession|welchen beruf|was arbeitet|quel métier|quelle profession|le métier de|la profession de|métier d'|dans la vie|\
+         a qué se dedica|en qué trabaja|qué profesión|仕事は何|職業",
     ),
     (
         Sought::WEIGHT,
@@ -128,6 +128,52 @@ fn is_placed(text: &str, language: Language) -> bool {
     has(text, PLACES) || (language != Language::English && has(text, OTHER_PLACES))
 }
 
+/// Whether it tells where something went: "to Kellner's", "to 22 Station Road"; "allergic
+/// to nuts" does not.
+fn is_directed(sentence: &str) -> bool {
+    let tokens = tokens(sentence, |_| false);
+    let mut after = tokens.iter();
+    while after.any(|token| token.text == "to" || token.text == "zu") {
+        let mut next = after.clone().skip_while(is_between);
+        if next.next().is_some_and(|it| is_name(it) || is_number(it)) {
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether it says of somebody that they are something: "Emre ist Goldschmied", "Piet is a
+/// plumber", "Yann est menuisier".
+fn is_of_trade(sentence: &str, is_asked: impl Fn(&str) -> bool) -> bool {
+    const IS: [&str; 12] = [
+        "is", "was", "as", "ist", "war", "als", "est", "était", "comme", "es", "era", "de",
+    ];
+    const ARTICLES: [&str; 6] = ["a", "an", "ein", "eine", "un", "une"];
+    const ENDS: [&str; 14] = [
+        "eur", "euse", "ier", "ière", "ien", "ienne", "iste", "ista", "ero", "era", "or", "ora",
+        "ogo", "oga",
+    ];
+    let tokens = tokens(sentence, is_asked);
+    let is = |token: &Token<'_>| IS.contains(&token.text);
+    let mut after = tokens.iter();
+    while after.any(is) {
+        let mut next = after.clone();
+        let first = next.next();
+        let is_article = first.is_some_and(|it| ARTICLES.contains(&it.text));
+        let Some(word) = (if is_article { next.next() } else { first }) else {
+            return false;
+        };
+        let ends = || ENDS.iter().any(|end| word.text.ends_with(end));
+        let is_noun = is_article || word.is_capital || ends();
+        if is_noun && !word.is_asked && !is_number(word) && !facts(word.text).meets(DAYS) {
+            return true;
+        }
+    }
+    false
+}
+
+const DAYS: Traits = Traits::DATE.with(Traits::RELATIVE);
+
 /// Whether it tells an age, or the year of a birth.
 fn is_aged(lower: &str) -> bool {
     const YEAR: usize = 4;
@@ -179,6 +225,9 @@ const COLOURS: &str = "red|blue|green|yellow|black|white|grey|gray|brown|orange|
     cream|navy|rot|blau|grün|gelb|schwarz|weiß|weiss|grau|braun|rosa|lila|violett|silbern|türkis|rouge|bleu|bleue|vert|verte|\
     jaune|noir|noire|blanc|blanche|gris|grise|marron|rose|rojo|roja|azul|verde|amarillo|amarilla|negro|negra|blanco|blanca|\
     morado|naranja|赤|青|緑|黄|黒|白|灰|茶色|紫|紺";
+/// Before the name of a colour that is none of these: `paint: "Stone 4"`.
+const PAINTS: &str =
+    "paint|colour|color|shade|farbe|wandfarbe|couleur|teinte|peinture|pintura|tono|色";
 const WEIGHTS: &str = "kg|kilo|kilos|kilogram|kilograms|g|gram|grams|gramm|grammes|gramos|pound|pounds|lb|lbs|stone|oz|t|tonnes|tons|pfund|\
     キロ|グラム";
 const SIZES: &str = "m|cm|mm|km|metre|metres|meter|meters|meters|centimetres|feet|foot|ft|inch|inches|zentimeter|mètre|mètres|\
@@ -188,7 +237,8 @@ const AGES: &str =
     "year|years|old|aged|age|months old|jahr|jahre|jahren|alt|ans|an|âge|año|años|edad|歳|才";
 /// and since when, beside a year.
 const BIRTHS: &str = "born|birth|birthday|geboren|geburtstag|geb|né|née|naissance|anniversaire|nació|nacido|nacida|cumpleaños|生まれ|誕生";
-const TRADES: &str = "works|work|worked|job|arbeitet|beruf|angestellt|travaille|métier|trabaja|profesión|empleada|empleado|勤め|働|仕事";
+const TRADES: &str = "works|work|worked|job|arbeitet|beruf|angestellt|travaille|métier|trabaja|profesión|empleada|empleado|勤め|働|仕事|をして|師|士|店員|社員|\
+    drives|teaches|runs|sells|repairs|fährt|unterrichtet|leitet|enseigne|conduit|enseña|conduce";
 /// People without their names.
 const PEOPLE: &str = "i|we|he|she|mother|mom|mum|father|dad|sister|brother|aunt|uncle|grandma|grandpa|granny|wife|husband|neighbour|\
     neighbor|friend|colleague|boss|ich|wir|er|sie|mutter|mama|vater|papa|schwester|bruder|tante|onkel|oma|opa|frau|mann|nachbar|\
@@ -220,29 +270,42 @@ impl Sought {
         (sentence, language): (&str, Language),
         is_asked: impl Fn(&str) -> bool,
     ) -> bool {
-        if self.is_empty() || is_row(sentence) {
+        if self.is_empty() {
             return true;
         }
         let lower = sentence.to_lowercase();
+        if is_row(sentence) {
+            let is_somebody = || {
+                let tokens = tokens(sentence, &is_asked);
+                has(&lower, PEOPLE) || tokens.iter().any(is_name)
+            };
+            return !self.has(Self::PERSON) || is_spaceless(sentence) || is_somebody();
+        }
         let is_listed = || {
             let marks = [":", "：", "->", "→", "=", "「"];
             marks.iter().any(|mark| sentence.contains(mark))
         };
         let is_spaceless = is_spaceless(sentence);
         let tokens = if self.has(Self::PERSON) || self.has(Self::NAME) {
-            tokens(sentence, is_asked)
+            tokens(sentence, &is_asked)
         } else {
             Vec::new()
         };
         // "It says hello", under "Parrot".
         let is_somebody = || has(&lower, PEOPLE) || refers_back(sentence);
-        (!self.has(Self::PLACE) || is_listed() || is_spaceless || is_placed(&lower, language))
+        (!self.has(Self::PLACE)
+            || is_listed()
+            || is_spaceless
+            || is_placed(&lower, language)
+            || is_directed(sentence))
             && (!self.has(Self::REASON) || is_listed() || has(&lower, REASONS))
             && (!self.has(Self::WEIGHT) || has(&lower, WEIGHTS) || has_unit(&lower, WEIGHTS))
             && (!self.has(Self::SIZE) || has(&lower, SIZES) || has_unit(&lower, SIZES))
-            && (!self.has(Self::COLOUR) || has(&lower, COLOURS))
+            && (!self.has(Self::COLOUR)
+                || has(&lower, COLOURS)
+                || (is_listed() && has(&lower, PAINTS)))
             && (!self.has(Self::AGE) || is_aged(&lower))
-            && (!self.has(Self::TRADE) || has(&lower, TRADES))
+            && (!self.has(Self::TRADE) || has(&lower, TRADES) || is_of_trade(sentence, &is_asked))
             && (!self.has(Self::PERSON)
                 || is_spaceless
                 || is_somebody()
@@ -274,14 +337,65 @@ pub fn names_one((sentence, language): (&str, Language), role: impl Fn(&str) -> 
         return true;
     }
     let tokens = tokens(sentence, |word| role(word).is_asked);
-    let is_number = |token: &Token<'_>| token.text.contains(|c: char| c.is_ascii_digit());
     let is_kind = |token: &Token<'_>| {
         let role = role(token.text);
         role.is_kind || role.is_one
     };
     let is_one = |token: &Token<'_>| role(token.text).is_one && (token.is_last || token.is_capital);
-    is_beside(&tokens, is_kind, |token| is_name(token) || is_number(token))
+    let is_told = |token: &Token<'_>| is_name(token) || is_number(token);
+    is_beside(&tokens, is_kind, is_told)
         || tokens.iter().any(is_one)
+        || is_said_of(&tokens, is_kind, is_told)
+        || tokens.windows(2).any(|pair| {
+            let is_empty = |word| stop_words::languages_of(word) != Languages::default();
+            let lower = pair[0].text.to_lowercase();
+            role(pair[1].text).is_kind && !pair[0].is_asked && !is_empty(&lower)
+        })
+}
+
+/// Whether one of `tokens` is said to be another: "the fuse of the kitchen is number 7".
+fn is_said_of(
+    tokens: &[Token<'_>],
+    is_first: impl Fn(&Token<'_>) -> bool,
+    is_second: impl Fn(&Token<'_>) -> bool,
+) -> bool {
+    const IS: [&str; 4] = ["is", "are", "was", "were"];
+    const NUMBERS: [&str; 3] = ["number", "no", "nr"];
+    let mut after = tokens.iter().skip_while(|token| !is_first(token));
+    while after.any(|token| IS.contains(&token.text)) {
+        let is_empty = |token: &&Token<'_>| is_between(token) || NUMBERS.contains(&token.text);
+        let mut next = after.clone().skip_while(is_empty);
+        if next.next().is_some_and(&is_second) {
+            return true;
+        }
+    }
+    false
+}
+
+fn is_number(token: &Token<'_>) -> bool {
+    token.text.contains(|c: char| c.is_ascii_digit())
+}
+
+fn is_between(token: &&Token<'_>) -> bool {
+    let lower = token.text.to_lowercase();
+    BETWEEN.contains(&lower.as_str())
+}
+
+/// What stands before what the writer, or the writer's people, have.
+const OURS: [&str; 24] = [
+    "my", "our", "mein", "meine", "meinen", "meinem", "meiner", "meines", "unser", "unsere",
+    "unseren", "unserem", "unserer", "unseres", "mon", "ma", "mes", "notre", "nos", "mi", "mis",
+    "nuestro", "nuestra", "nuestros",
+];
+
+/// Whether `sentence` tells of what is the writer's, with a word of the question: "my
+/// passport", asked for the one of somebody else.
+pub fn is_ours(sentence: &str, is_asked: impl Fn(&str) -> bool) -> bool {
+    let tokens = tokens(sentence, is_asked);
+    tokens.windows(2).any(|pair| {
+        let lower = pair[0].text.to_lowercase();
+        OURS.contains(&lower.as_str()) && pair[1].is_asked
+    })
 }
 
 fn is_spaceless(text: &str) -> bool {
@@ -314,7 +428,7 @@ fn tokens(sentence: &str, is_asked: impl Fn(&str) -> bool) -> Vec<Token<'_>> {
 /// Whether a word may name somebody: with a capital, and no day, and not the
 /// question's own.
 fn is_name(token: &Token<'_>) -> bool {
-    let is_day = || facts(token.text).meets(Traits::DATE.with(Traits::RELATIVE));
+    let is_day = || facts(token.text).meets(DAYS);
     let lower = token.text.to_lowercase();
     let is_empty = stop_words::languages_of(&lower) != Languages::default();
     token.is_capital && !is_empty && !token.is_asked && token.text.chars().count() > 1 && !is_day()
@@ -332,10 +446,6 @@ fn is_beside(
     is_first: impl Fn(&Token<'_>) -> bool,
     is_second: impl Fn(&Token<'_>) -> bool,
 ) -> bool {
-    let is_between = |token: &&Token<'_>| {
-        let lower = token.text.to_lowercase();
-        BETWEEN.contains(&lower.as_str())
-    };
     let asked = tokens
         .iter()
         .enumerate()
@@ -420,7 +530,32 @@ mod tests {
             "ab Dezember ist Konstantin Rauch unser Steuerberater",
             own
         ));
-        assert!(is_in("Who has the ladder?", "| ladder | x |", own));
+        assert!(is_in("Who has the ladder?", "| ladder | Rosa |", own));
+        assert!(!is_in(
+            "Who has the ladder?",
+            "| ladder | 3 September |",
+            own
+        ));
+    }
+
+    #[test]
+    fn places_are_told_by_where_something_went() {
+        let told = |sentence| is_in("Where is it?", sentence, &[]);
+        assert!(told("Brought it to Kellner's") && told("it moved to 22 Station Road"));
+        assert!(told("went to the Lindqvists") && !told("he is allergic to walnuts"));
+    }
+
+    #[test]
+    fn colours_may_have_names_of_their_own() {
+        let told = |sentence| is_in("Which colour is the hall?", sentence, &["hall"]);
+        assert!(told("Paint of the hall: \"Stone 4\"") && !told("Plan of the hall: tidy up"));
+    }
+
+    #[test]
+    fn what_is_ours_is_not_somebody_elses() {
+        let ours = |sentence| is_ours(sentence, |word| word == "passport" || word == "Pass");
+        assert!(ours("My passport expires in May") && ours("unser Pass gilt noch"));
+        assert!(!ours("My brother has a passport") && !ours("Ellis's passport expires"));
     }
 
     #[test]
@@ -435,7 +570,8 @@ mod tests {
         assert!(!names_one("Jonah's class teacher is ill"));
         assert!(names_one("a beagle, born in May") && names_one("a beagle"));
         assert!(names_one("The pump is of Firma Ochsner"));
-        assert!(names_one("School: Linz"));
+        assert!(names_one("School: Linz") && names_one("School in town is number 7"));
+        assert!(!names_one("School in town is on Friday"));
     }
 
     #[test]

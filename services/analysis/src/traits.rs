@@ -157,14 +157,22 @@ pub fn facts(text: &str) -> Traits {
     let mut buffer = String::new();
     // "may" is a month beside a number only.
     let (mut is_may, mut is_number, mut is_no_price) = (false, false, false);
+    let mut is_hour_next = false;
     for word in text.split(|c: char| !c.is_alphanumeric()) {
         if word.is_empty() {
             continue;
         }
+        // "30 de abril", "3. bis 17. Juli": what follows says what is counted.
+        if is_number && JOINS.contains(&word) {
+            continue;
+        }
+        let is_at = is_hour_next;
+        is_hour_next = BEFORE_HOURS.contains(&word);
         let was = (is_may, is_number, is_no_price);
         is_may = word.eq_ignore_ascii_case("may");
         is_number = word.contains(|c: char| c.is_ascii_digit());
-        is_no_price = is_number && is_of_day(text, word);
+        let is_hour_of = is_at && !is_broken(text, word);
+        is_no_price = is_number && (is_hour_of || (was.1 && was.2) || is_of_day(text, word));
         let kind = if is_number {
             Traits::NUMBER
         } else {
@@ -177,6 +185,8 @@ pub fn facts(text: &str) -> Traits {
             found = found.with(Traits::AMOUNT);
         }
         let is_hour = was.1 && matches!(buffer.as_str(), "h" | "am" | "pm");
+        // "18 h 30".
+        is_hour_next |= is_hour;
         if (is_may && was.1)
             || (is_number && was.0)
             || is_hour
@@ -192,6 +202,20 @@ pub fn facts(text: &str) -> Traits {
         found = found.with(of_digits(text));
     }
     found.with(of_signs(text))
+}
+
+/// Between a number and what it counts, or its range.
+const JOINS: [&str; 9] = ["de", "of", "bis", "to", "until", "und", "and", "au", "al"];
+/// Before an hour.
+const BEFORE_HOURS: [&str; 9] = [
+    "at", "um", "gegen", "zwischen", "between", "entre", "vers", "ab", "à",
+];
+
+/// Whether the number `word` of `text` goes on behind a point: "2.7".
+fn is_broken(text: &str, word: &str) -> bool {
+    let end = word.as_ptr() as usize - text.as_ptr() as usize + word.len();
+    let mut after = text[end..].chars();
+    matches!(after.next(), Some('.' | ',')) && after.next().is_some_and(|c| c.is_ascii_digit())
 }
 
 /// Whether the number `word` of `text` is a year, in brackets, or a part of a date or
@@ -219,6 +243,7 @@ fn is_joined_hour(word: &str) -> bool {
 /// Whether `text` has a number that is no day, no time and no year.
 pub fn counts(text: &str) -> bool {
     let table = table();
+    const TIMES: [&str; 5] = ["once", "twice", "einmal", "zweimal", "dreimal"];
     let mut buffer = String::new();
     let mut open = false;
     for word in
@@ -241,6 +266,7 @@ pub fn counts(text: &str) -> bool {
         let is_date = of_digits(bare).meets(Traits::DATE);
         open =
             (bare.contains(|c: char| c.is_ascii_digit()) && !is_date) || kind.meets(Traits::NUMBER);
+        open &= !TIMES.contains(&buffer.as_str());
     }
     open || text.contains([
         '一', '二', '三', '四', '五', '六', '七', '八', '九', '十', '百', '千', '万',
@@ -314,19 +340,19 @@ fn of_signs(text: &str) -> Traits {
 
 /// How questions are put, in lower case, and what they ask for.
 #[rustfmt::skip]
-const ASKED: [(Traits, &str); 8] = [
+const ASKED: [(Traits, &str); 9] = [
     (WHEN, "when|what time|what day|which day|what date|which month|what month|which year|what year|how late|wann|\
         wie spät|welchem tag|welcher tag|welchen tag|wie viel uhr|wieviel uhr|welchem datum|welchem monat|\
         welchem jahr|quand|quel jour|quelle heure|quelle date|quel mois|quelle année|cuándo|cuando|qué día|\
         que dia|qué hora|qué fecha|qué mes|qué año|いつ|何時|何日|何曜|何月|何年"),
     (Traits::MONEY.with(Traits::NUMBER), "how much|wie viel|wieviel|combien|cuánto|cuanto"),
-    (Traits::MONEY.with(Traits::AMOUNT), "price|prices|cost|costs|pay|pays|paid|paying|wie teuer|preis|kostet|kosten|kostete|\
+    (Traits::MONEY.with(Traits::AMOUNT), "how much is|how much are|how much was|how much were|price|prices|cost|costs|pay|pays|paid|paying|wie teuer|preis|kostet|kosten|kostete|\
         gekostet|bezahlt|bezahlen|zahlt|zahlen|zahle|quel prix|prix|coûte|coûtent|coûté|coûter|paie|paye|payer|payé|precio|\
         cuesta|cuestan|costó|costaron|costará|vale|paga|pago|pagar|pagué|いくら|値段|料金"),
     (Traits::NUMBER, "how hot|what temperature|which temperature|wie heiß|welche temperatur|welcher temperatur|\
         quelle température|qué temperatura|何度"),
-    (Traits::NUMBER.with(WHEN), "how many|how old|how long|how tall|how far|how big|how large|how high|how heavy|wie viele|wieviele|\
-        wie alt|wie lange|wie groß|wie hoch|wie schwer|wie weit|quel âge|cuántos|cuántas|何歳|何人|何個|何回|何本|何匹|何キロ"),
+    (Traits::NUMBER, "how many|wie viele|wieviele|cuántos|cuántas|何人|何個|何本|何匹"),
+    (Traits::NUMBER.with(WHEN), "how old|how long|how tall|how far|how big|how large|how high|how heavy|wie alt|wie lange|wie groß|wie hoch|wie schwer|wie weit|quel âge|何歳|何回|何キロ"),
     (Traits::DIGITS, "phone|telephone|telefon|telefonnummer|handynummer|rufnummer|téléphone|teléfono|móvil|電話"),
     (Traits::ADDRESS, "email|e-mail|mailadresse|courriel|correo electrónico|メール"),
     (Traits::NUMBER, "what number|which number|number of|nummer|numéro|número|番号"),
@@ -440,6 +466,7 @@ mod tests {
         assert!(has("call 0151 234 567", Traits::DIGITS) && !has("room 12", Traits::DIGITS));
         assert!(has("12 €", Traits::MONEY) && has("zwölf Euro", Traits::MONEY));
         assert!(has("ada@example.org", Traits::ADDRESS));
+        assert!(!has("vence el 30 de abril", Traits::AMOUNT) && has("30 de queso", Traits::AMOUNT));
         assert!(has("I went there yesterday", Traits::RELATIVE));
         assert!(has("three cats", Traits::NUMBER) && !has("cats", Traits::NUMBER));
     }

@@ -11,6 +11,7 @@ use std::ops::Range;
 mod block;
 
 use block::{Block, Kind};
+use openclaw_analysis as analysis;
 
 /// The most a passage has, in tokens (as OpenClaw's); code and items, which are
 /// torn badly, twice that.
@@ -76,6 +77,8 @@ struct Frame {
     kind: Kind,
     title: String,
     block: Block,
+    /// The item before it that it means with "he" or "its".
+    meant: Option<String>,
     /// Whether something came under it, or it is a passage already.
     is_used: bool,
 }
@@ -109,6 +112,7 @@ impl<'a> Cutter<'a> {
         let last = self.last.replace(kind);
         let is_led = last == Some(Kind::Lead);
         let is_list = matches!(last, Some(Kind::Item(_)));
+        let meant = self.meant(kind, text);
         match kind {
             Kind::Heading(level) => {
                 self.pop(|frame| matches!(frame, Kind::Heading(other) if other < level));
@@ -138,13 +142,13 @@ impl<'a> Cutter<'a> {
         match kind {
             Kind::Heading(_) | Kind::Columns | Kind::Lead => {
                 self.use_all();
-                self.push(block, false);
+                self.push(block, None, false);
             }
             Kind::Item(_) | Kind::Title => {
-                self.emit(&block);
-                self.push(block, true);
+                self.emit(&block, meant.as_ref());
+                self.push(block, meant, true);
             }
-            Kind::Row | Kind::Paragraph | Kind::Code => self.emit(&block),
+            Kind::Row | Kind::Paragraph | Kind::Code => self.emit(&block, None),
         }
     }
 
@@ -170,10 +174,22 @@ impl<'a> Cutter<'a> {
             .for_each(|frame| frame.is_used = true);
     }
 
-    fn push(&mut self, block: Block, is_used: bool) {
+    /// The item of the same list that an item speaks of: "- His cat is called Pixel"
+    /// below "- Our neighbour is Emre".
+    fn meant(&self, kind: Kind, text: &str) -> Option<String> {
+        let is_item = matches!(kind, Kind::Item(_));
+        if !is_item || !analysis::refers_back(text) {
+            return None;
+        }
+        let before = self.frames.iter().rev().find(|frame| frame.kind == kind)?;
+        Some(before.meant.clone().unwrap_or_else(|| before.title.clone()))
+    }
+
+    fn push(&mut self, block: Block, meant: Option<String>, is_used: bool) {
         self.frames.push(Frame {
             kind: block.kind,
             title: title(&self.text[block.range.clone()]),
+            meant,
             block,
             is_used,
         });
@@ -185,9 +201,10 @@ impl<'a> Cutter<'a> {
         titles.cloned().collect()
     }
 
-    fn emit(&mut self, block: &Block) {
+    fn emit(&mut self, block: &Block, meant: Option<&String>) {
         self.use_all();
-        let context = self.titles(self.frames.len());
+        let mut context = self.titles(self.frames.len());
+        context.extend(meant.cloned());
         let limit = match block.kind {
             Kind::Code | Kind::Item(_) => 2 * TARGET,
             _ => TARGET,

@@ -60,6 +60,9 @@ const THIRD: Set = set!("third", 30, 30, 0, "");
 const FOURTH: Set = set!("fourth", 60, 60, 0, "");
 const FIFTH: Set = set!("fifth", 30, 30, 2, "");
 const SIXTH: Set = set!("sixth", 3, 33, 0, "");
+const SEVENTH: Set = set!("seventh", 30, 60, 0, "");
+const EIGHTH: Set = set!("eighth", 30, 60, 0, "");
+const NINTH: Set = set!("ninth", 30, 56, 0, "");
 /// 2026-11-22T12:00:00Z.
 const NOW_MS: i64 = 1_795_348_800_000;
 /// The fewest of the answerable questions, in percent, whose line comes first.
@@ -279,4 +282,34 @@ fn answers_of_what_was_to_be_remembered_come_with_their_line_first() {
 #[test]
 fn answers_are_not_made_up_of_what_was_to_be_remembered() {
     ask_for_nothing(&SIXTH);
+}
+
+#[test]
+fn answers_of_a_seventh_persons_notes_come_with_their_line_first() {
+    ask(&SEVENTH);
+}
+
+#[test]
+fn answers_are_not_made_up_of_a_seventh_persons_notes() {
+    ask_for_nothing(&SEVENTH);
+}
+
+#[test]
+fn answers_of_an_eighth_persons_notes_come_with_their_line_first() {
+    ask(&EIGHTH);
+}
+
+#[test]
+fn answers_are_not_made_up_of_an_eighth_persons_notes() {
+    ask_for_nothing(&EIGHTH);
+}
+
+#[test]
+fn answers_of_a_ninth_persons_notes_come_with_their_line_first() {
+    ask(&NINTH);
+}
+
+#[test]
+fn answers_are_not_made_up_of_a_ninth_persons_notes() {
+    ask_for_nothing(&NINTH);
 }

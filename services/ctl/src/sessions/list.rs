@@ -33,7 +33,7 @@ pub(super) async fn execute(gateway: &Gateway, arguments: &List) -> Result<(), F
         },
         ..Query::default()
     };
-    let answer = gateway.sessions.list(query).await;
+    let answer = gateway.sessions.list(query.clone()).await;
     let page = answer.map_err(|status| failure(gateway, &status))?;
     let previews = if arguments.preview {
         let keys = page.sessions.iter().map(|session| session.key.clone());
@@ -49,9 +49,50 @@ pub(super) async fn execute(gateway: &Gateway, arguments: &List) -> Result<(), F
         }
         return output::document(&document);
     }
+    if page.sessions.is_empty() {
+        let others = others(gateway, &query).await?;
+        return output::stdout_line(&nothing(&query, others));
+    }
     let now = jiff::Timestamp::now().as_millisecond();
     print(&page.sessions, page.total, now)?;
     output::stdout(&last_words(&previews))
+}
+
+/// How many sessions would be listed if archived ones were wanted, or others.
+async fn others(gateway: &Gateway, query: &Query) -> Result<u32, Failure> {
+    let archived = match query.archived {
+        Archived::No => Archived::Only,
+        Archived::Only => Archived::No,
+        Archived::Also => return Ok(0),
+    };
+    let query = Query {
+        archived,
+        limit: 1,
+        ..query.clone()
+    };
+    let answer = gateway.sessions.list(query).await;
+    Ok(answer.map_err(|status| failure(gateway, &status))?.total)
+}
+
+/// What is said in the place of an empty table.
+fn nothing(query: &Query, others: u32) -> String {
+    let is_narrowed = *query
+        != Query {
+            archived: query.archived,
+            limit: query.limit,
+            ..Query::default()
+        };
+    let sessions = words::count(others.into(), "session");
+    match (query.archived, is_narrowed, others) {
+        (Archived::Only, false, _) => "no archived sessions".to_owned(),
+        (_, false, 0) => "no sessions yet".to_owned(),
+        (_, true, 0) => "no session matches".to_owned(),
+        (Archived::Only, true, _) => {
+            format!("no archived session matches; without --archived {sessions}")
+        }
+        (_, false, _) => format!("{sessions}, all archived: --archived lists them"),
+        (_, true, _) => format!("no session matches; with --archived {sessions}"),
+    }
 }
 
 fn last_words(previews: &[Preview]) -> String {
@@ -67,9 +108,6 @@ fn last_words(previews: &[Preview]) -> String {
 }
 
 fn print(sessions: &[Session], total: u32, now_ms: i64) -> Result<(), Failure> {
-    if sessions.is_empty() {
-        return output::stdout_line("no sessions yet");
-    }
     table::print_named(&rows(sessions, now_ms), SHAPE)?;
     let shown = u32::try_from(sessions.len()).unwrap_or(u32::MAX);
     if shown < total {
@@ -112,6 +150,43 @@ pub(super) fn state(session: &Session, now_ms: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_empty_table_says_what_is_elsewhere() {
+        let query = |search: &str, archived| Query {
+            search: search.to_owned(),
+            archived,
+            limit: 5,
+            ..Query::default()
+        };
+        for (search, archived, others, said) in [
+            ("", Archived::No, 0, "no sessions yet"),
+            (
+                "",
+                Archived::No,
+                2,
+                "2 sessions, all archived: --archived lists them",
+            ),
+            ("", Archived::Only, 3, "no archived sessions"),
+            ("", Archived::Also, 0, "no sessions yet"),
+            ("x", Archived::Also, 0, "no session matches"),
+            ("x", Archived::No, 0, "no session matches"),
+            (
+                "x",
+                Archived::No,
+                1,
+                "no session matches; with --archived 1 session",
+            ),
+            (
+                "x",
+                Archived::Only,
+                2,
+                "no archived session matches; without --archived 2 sessions",
+            ),
+        ] {
+            assert_eq!(nothing(&query(search, archived), others), said);
+        }
+    }
 
     #[test]
     fn a_session_is_one_row() {

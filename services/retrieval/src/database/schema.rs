@@ -6,7 +6,7 @@ use crate::error::Error;
 
 /// What makes each version of the schema from the one before. The database
 /// itself has the number of the last that was applied (`PRAGMA user_version`).
-const STEPS: [&str; 6] = [
+const STEPS: [&str; 7] = [
     "
     CREATE TABLE documents (
         id INTEGER PRIMARY KEY,
@@ -69,6 +69,8 @@ const STEPS: [&str; 6] = [
     "UPDATE documents SET stamp = '';",
     // A first line of few words is what the others stand under, and years are no
     // prices: again.
+    "UPDATE documents SET stamp = '';",
+    // Items of a list know the one they speak of, and hours are no prices: again.
     "UPDATE documents SET stamp = '';",
 ];
 

@@ -301,3 +301,21 @@ fn first_line_of_few_words_is_above_the_others_and_a_passage() {
         );
     }
 }
+
+#[test]
+fn items_stand_under_the_one_that_they_speak_of() {
+    let text = "- Our neighbour is Emre\n- His cat is called Pixel\n- He lent us shears\n- Milk";
+    let emre = "Our neighbour is Emre";
+    let expected = [
+        ("- Our neighbour is Emre", ""),
+        ("- His cat is called Pixel", emre),
+        ("- He lent us shears", emre),
+        ("- Milk", ""),
+    ];
+    assert_eq!(
+        under(text),
+        expected.map(|(text, above)| (text, above.to_owned()))
+    );
+    // There is none before it.
+    assert_eq!(under("- He left")[0].1, "");
+}

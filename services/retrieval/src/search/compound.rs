@@ -1,5 +1,6 @@
 //! Words that are made of others ("Zahnarzttermin"), taken apart by what words
-//! there are: a part is one when it is a word of the index itself.
+//! there are: a part is one when it is a word of the index itself, or of the lexicon
+//! beside one of the index.
 
 use memchr::memmem;
 
@@ -72,6 +73,7 @@ impl<'a> Compounds<'a> {
                     factor: word.factor * SHARE,
                     is_name: false,
                     is_doing: word.is_doing,
+                    is_needed: word.is_needed,
                     is_sought: word.is_sought,
                     is_kind: word.is_kind,
                     fact: word.fact,
@@ -151,22 +153,26 @@ impl<'a> Compounds<'a> {
         let cuts = cuts.filter(|&at| at >= REST && word.len() - at >= REST);
         cuts.filter_map(|at| {
             let (first, second) = word.split_at(at);
-            let second = self.known(second, language)?;
-            let first = JOINTS.iter().find_map(|joint| {
+            let (second, is_second_there) = self.known(second, language)?;
+            let (first, is_first_there) = JOINTS.iter().find_map(|joint| {
                 let bare = first.strip_suffix(joint)?;
                 (bare.len() >= REST)
                     .then(|| self.known(bare, language))
                     .flatten()
             })?;
-            Some((first, second))
+            (is_first_there || is_second_there).then_some((first, second))
         })
         // The most even: "Haus-tür", not "Hau-stür".
         .max_by_key(|(first, second)| first.len().min(second.len()))
     }
 
-    fn known(&self, word: &str, language: Language) -> Option<String> {
+    /// The stem of a word that texts have, or that is known to have others for it, and
+    /// whether texts have it.
+    fn known(&self, word: &str, language: Language) -> Option<(String, bool)> {
         let stem = analysis::stem(word, language);
-        self.is_there(term::key(&stem)).then(|| stem.into_owned())
+        let is_there = self.is_there(term::key(&stem));
+        let is_known = is_there || analysis::lexicon::is_known(word, language);
+        is_known.then(|| (stem.into_owned(), is_there))
     }
 }
 

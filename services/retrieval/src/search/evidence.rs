@@ -127,8 +127,17 @@ fn share(
     let found = wanted.weight(inside);
     let covered = found + (wanted.weight(there) - found) * ABOVE;
     let mut share = f64::from(covered / all.max(f32::MIN_POSITIVE)).clamp(0.0, 1.0);
+    let is_nameless = |it: &Sentence<'_>| wanted.names & it.matches.own == 0;
+    let is_ours = |it: &Sentence<'_>| analysis::is_ours(it.text, |word| role(word).is_asked);
+    // "My passport", asked for that of somebody who is told of beside it.
+    let is_of_others = || {
+        let mut ours = sentences.iter().filter(|it| is_nameless(it));
+        wanted.names != 0 && ours.any(is_ours)
+    };
     if wanted.names & !(inside.own | around.own) != 0 {
         share *= NAMELESS;
+    } else if is_of_others() {
+        share *= UNTOLD;
     }
     if !is_told {
         share *= UNTOLD;
@@ -167,9 +176,9 @@ impl Wanted {
                 *weight
             } else if met & bit != 0 {
                 0.0
-            } else if self.doing & bit != 0 {
+            } else if self.doing & !self.needed & bit != 0 {
                 weight * if is_told { DOING.0 } else { DOING.1 }
-            } else if self.kinds & self.known_others & bit != 0 {
+            } else if (self.kinds & self.known_others | self.needed) & bit != 0 {
                 weight * KIND
             } else if self.known_others & bit != 0 {
                 weight * MISSING

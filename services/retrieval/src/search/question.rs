@@ -1,7 +1,9 @@
 //! What is looked for.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::ops::Range;
+
+mod written;
 
 use super::compound::Compounds;
 use super::search_word::SearchWord;
@@ -10,11 +12,14 @@ use crate::embed::vector::{DIMENSIONS, Quantised};
 use crate::snapshot::Snapshot;
 use crate::term::{self, Key};
 use openclaw_analysis::{self as analysis, Language, Languages, Sought, Traits, calendar, lexicon};
+use written::Written;
 
 /// Looked at of a question; what follows is a pasted document. In bytes.
 const TEXT_LIMIT: usize = 8 * 1024;
 /// What a word counts that is in questions about anything, of what others do.
 const FRAME: f32 = 0.3;
+/// The same of a word before another noun that is in no text.
+const MODIFIER: f32 = 0.5;
 /// What the second pair of a run of characters adds to the first: a word of four
 /// characters is not three words.
 const NEXT_PAIR: f32 = 0.3;
@@ -150,7 +155,10 @@ impl<'a> Words<'a> {
         } else {
             self.own.roots(plain)
         };
-        related.extend(roots.iter().map(|root| term::key(root)));
+        let roots_there = roots.iter().map(|root| term::key(root));
+        // "Guppies" is not known by other words because of "guppier".
+        let is_sure = self.own != Language::English;
+        related.extend(roots_there.filter(|&key| is_sure || self.compounds.is_there(key)));
         let is_frame = lexicon::is_frame(plain);
         let mut has_others = false;
         lexicon::related(plain, self.own, self.languages, |term, is_own| {
@@ -162,7 +170,13 @@ impl<'a> Words<'a> {
         lexicon::things(plain, self.own, |term| things.push(term::key(term)));
         let is_general = is_frame || has_others;
         let is_name = !is_general && self.written.names.contains(plain);
-        let factor = if is_frame { FRAME } else { 1.0 };
+        let is_there = || keys.iter().any(|&key| self.compounds.is_there(key));
+        let factor = match () {
+            () if is_frame => FRAME,
+            // "Estate agent": of an agent that is told of, the kind may not be.
+            () if !has_others && self.written.modifiers.contains(plain) && !is_there() => MODIFIER,
+            () => 1.0,
+        };
         let word = SearchWord {
             plain: plain.to_owned(),
             keys,
@@ -177,6 +191,7 @@ impl<'a> Words<'a> {
                 && self.written.kinds.contains(plain),
             is_sought: self.written.sought.contains(plain),
             is_doing: self.written.is_doing(plain, self.own, has_others),
+            is_needed: self.written.is_needed(plain),
             fact: lexicon::fact(plain, self.own),
         };
         let mut words = self.compounds.expand(plain, word, &roots);
@@ -230,104 +245,6 @@ impl<'a> Words<'a> {
             }
         });
         self.words.extend(found.into_iter().map(|(_, word)| word));
-    }
-}
-
-/// How the words of a question are written, all in lower case.
-#[derive(Debug, Default)]
-struct Written {
-    /// With a capital inside a sentence; in German that says nothing.
-    names: HashSet<String>,
-    /// Next to another with a capital: first and last name are one name.
-    joined: HashSet<String>,
-    /// With one where nouns have one.
-    nouns: HashSet<String>,
-    /// Without it there.
-    small: HashSet<String>,
-    /// After "which": what kind of thing an answer is.
-    kinds: HashSet<String>,
-    /// What is to be told: "colour".
-    sought: HashSet<String>,
-}
-
-/// Before the name of somebody.
-const TITLES: [&str; 9] = [
-    "frau", "herr", "herrn", "dr", "prof", "mag", "tante", "onkel", "familie",
-];
-
-/// What the kind of thing comes after that is asked for.
-const WHICH: [&str; 17] = [
-    "which", "what", "welche", "welcher", "welches", "welchen", "welchem", "quel", "quelle",
-    "quels", "quelles", "qué", "cuál", "cuáles", "was", "que", "whose",
-];
-
-/// What each word of a name counts that has two.
-const JOINED: f32 = 0.6;
-/// What a word counts that is no noun where that can be seen.
-const SMALL: f32 = 0.5;
-
-impl Written {
-    fn new(text: &str, language: Language) -> Self {
-        let is_german = language == Language::German;
-        let mut written = Self {
-            sought: analysis::sought_words(text).into_iter().collect(),
-            ..Self::default()
-        };
-        let mut begins = true;
-        let mut before: Option<String> = None;
-        let mut is_kind = false;
-        let mut title = false;
-        for word in text.split_whitespace() {
-            let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
-            let bare = bare.split(['\'', '’', '-']).next().unwrap_or_default();
-            let lower = bare.to_lowercase();
-            let is_titled = std::mem::replace(&mut title, TITLES.contains(&lower.as_str()));
-            if std::mem::replace(&mut is_kind, WHICH.contains(&lower.as_str())) {
-                written.kinds.insert(lower.clone());
-            }
-            let is_capital = bare.starts_with(char::is_uppercase) && !begins;
-            let mut is_joined = false;
-            if is_capital {
-                if is_german {
-                    written.nouns.insert(lower.clone());
-                }
-                if !is_german || is_titled {
-                    written.names.insert(lower.clone());
-                }
-                if let Some(before) = before.take() {
-                    written.joined.extend([before, lower.clone()]);
-                    is_joined = true;
-                }
-            } else if is_german && !begins {
-                written.small.insert(lower.clone());
-            }
-            let ends = word.ends_with([',', ';', '.', '!', '?', ':']);
-            before = (is_capital && !is_joined && !ends).then_some(lower);
-            begins = word.ends_with(['.', '!', '?', ':']) || bare.is_empty();
-        }
-        // Who writes no capitals at all says nothing with it.
-        if !text.chars().skip(1).any(char::is_uppercase) {
-            written.small.clear();
-        }
-        written
-    }
-
-    /// Whether `word` says little of what is asked for where it is missing. What
-    /// is known by other words is missing without all of them.
-    fn is_doing(&self, word: &str, language: Language, has_others: bool) -> bool {
-        analysis::is_doing(word, language)
-            || self.small.contains(word)
-            || (self.kinds.contains(word) && !has_others)
-    }
-
-    fn factor(&self, word: &str) -> f32 {
-        if self.joined.contains(word) {
-            JOINED
-        } else if self.small.contains(word) {
-            SMALL
-        } else {
-            1.0
-        }
     }
 }
 

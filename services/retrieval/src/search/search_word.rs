@@ -26,6 +26,8 @@ pub(crate) struct SearchWord {
     pub(crate) is_kind: bool,
     /// Whether it says what is to be told, which can be told without the word.
     pub(crate) is_sought: bool,
+    /// A verb without which nothing is told.
+    pub(crate) is_needed: bool,
     /// What kind of fact it names, which can be there without the word.
     pub(crate) fact: Traits,
 }

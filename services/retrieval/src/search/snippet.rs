@@ -65,6 +65,8 @@ pub(crate) struct Wanted {
     pub(super) doing: u64,
     /// What kinds of things are asked for: "which brand".
     pub(super) kinds: u64,
+    /// Verbs without which nothing is told: "where does he live".
+    pub(super) needed: u64,
     /// Words that say what is to be told, which can be told without them.
     pub(super) told_without: u64,
     /// What kind of fact is asked for,
@@ -98,6 +100,10 @@ impl Wanted {
             for key in &word.foreign {
                 wanted.bits.entry(*key).or_default().foreign |= 1 << bit;
             }
+            // "What wood" is answered by "oak".
+            for key in word.things.iter().filter(|_| word.is_kind) {
+                wanted.bits.entry(*key).or_default().related |= 1 << bit;
+            }
             wanted.names |= u64::from(word.is_name) << bit;
             if word.is_name {
                 let name = analysis::unaccented(&word.plain).into();
@@ -105,6 +111,7 @@ impl Wanted {
             }
             wanted.doing |= u64::from(word.is_doing) << bit;
             wanted.kinds |= u64::from(word.is_kind) << bit;
+            wanted.needed |= u64::from(word.is_needed) << bit;
             wanted.told_without |= u64::from(word.is_sought) << bit;
             wanted.known_others |= u64::from(word.has_others()) << bit;
         }
