@@ -1,11 +1,17 @@
 //! What an answer tells beside kinds of facts: somebody, a place, a reason, what
 //! something is called. By words, as in `traits`.
 
+mod lists;
+
 use super::language::{Language, Languages};
 use super::reference::refers_back;
 use super::stop_words;
 use super::terms::{Word, words};
 use super::traits::{Traits, facts};
+use lists::{
+    AGES, BETWEEN, BIRTHS, COLOURS, NAMING, OTHER_PLACES, PAINTS, PEOPLE, PLACES, REASONS, SIZES,
+    TIMES, TRADES, WEIGHTS,
+};
 
 /// What a question wants to be told.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -30,6 +36,8 @@ impl Sought {
     pub const SIZE: Self = Self(128);
     /// How old somebody or something is, as a number of years or since when.
     pub const AGE: Self = Self(256);
+    /// How long something is, or takes.
+    pub const SPAN: Self = Self(512);
 
     /// Whether nothing is wanted in particular.
     pub const fn is_empty(self) -> bool {
@@ -59,7 +67,7 @@ const FIRST: [(Sought, &str); 3] = [
     ),
 ];
 /// The same, anywhere.
-const ANYWHERE: [(Sought, &str); 6] = [
+const ANYWHERE: [(Sought, &str); 7] = [
     (
         Sought::NAME,
         "name of|names of|'s name|what is the name|called|named|heißt|heisst|heißen|wie nennt|name von|name der|\
@@ -82,6 +90,10 @@ const ANYWHERE: [(Sought, &str); 6] = [
     (
         Sought::SIZE,
         "how tall|what height|how wide|wie breit|wie tief|körpergröße|mesure|quelle taille|cuánto mide|身長|何センチ|何メートル",
+    ),
+    (
+        Sought::SPAN,
+        "how long is|how long are|how long was|how long were|wie lang ist|wie lang sind|wie lang war|quelle longueur",
     ),
     (
         Sought::AGE,
@@ -184,6 +196,22 @@ fn is_aged(lower: &str) -> bool {
         || has_unit(lower, "jährige|jähriger|jähriges|jährig|yo")
 }
 
+/// Whether a length or a time stands right after a number: "24 months".
+fn is_measured(lower: &str) -> bool {
+    let words = lower.split(|c: char| !c.is_alphanumeric());
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let is_unit = |word: &str| {
+        SIZES
+            .split('|')
+            .chain(TIMES.split('|'))
+            .any(|it| it == word)
+    };
+    has_unit(lower, SIZES)
+        || words
+            .windows(2)
+            .any(|pair| facts(pair[0]).meets(Traits::NUMBER) && is_unit(pair[1]))
+}
+
 /// Whether one of `units` stands right after a number: "64kg".
 fn has_unit(text: &str, units: &str) -> bool {
     let words = text.split(|c: char| !c.is_alphanumeric());
@@ -208,50 +236,6 @@ fn has(text: &str, phrases: &str) -> bool {
         })
     })
 }
-
-/// Before where something is.
-const PLACES: &str = "in|on|at|under|behind|beside|near|next to|inside|above|below|beneath|between|from|into|onto|by|outside|\
-    upstairs|downstairs|im|ins|auf|unter|hinter|neben|bei|beim|vor|über|zwischen|aus|nach|ab|vom|zum|zur|von|oben|unten|\
-    dans|sur|sous|à|au|aux|chez|derrière|devant|en|près|entre|côté|sobre|debajo|bajo|detrás|junto|cerca|al|dentro|encima";
-/// The same, in languages other than English, where they say something else.
-const OTHER_PLACES: &str = "am|an|a";
-/// Before why something is.
-const REASONS: &str = "because|since|due|so that|for|otherwise|cause|caused|weil|da|denn|wegen|damit|sonst|aufgrund|deshalb|\
-    parce|car|cause|puisque|faute|pour|suite|afin|porque|por|pues|ya que|debido|para|から|ため|ので|せい|理由";
-/// What says that something is called so.
-const NAMING: &str = "named|called|name|names|nickname|heißt|heisst|heißen|namens|genannt|s'appelle|s’appelle|appelé|appelée|\
-    nom|prénom|llama|llaman|llamado|llamada|nombre|名前|という|と呼";
-const COLOURS: &str = "red|blue|green|yellow|black|white|grey|gray|brown|orange|pink|purple|violet|beige|silver|golden|turquoise|\
-    cream|navy|rot|blau|grün|gelb|schwarz|weiß|weiss|grau|braun|rosa|lila|violett|silbern|türkis|rouge|bleu|bleue|vert|verte|\
-    jaune|noir|noire|blanc|blanche|gris|grise|marron|rose|rojo|roja|azul|verde|amarillo|amarilla|negro|negra|blanco|blanca|\
-    morado|naranja|赤|青|緑|黄|黒|白|灰|茶色|紫|紺";
-/// Before the name of a colour that is none of these: `paint: "Stone 4"`.
-const PAINTS: &str =
-    "paint|colour|color|shade|farbe|wandfarbe|couleur|teinte|peinture|pintura|tono|色";
-const WEIGHTS: &str = "kg|kilo|kilos|kilogram|kilograms|g|gram|grams|gramm|grammes|gramos|pound|pounds|lb|lbs|stone|oz|t|tonnes|tons|pfund|\
-    キロ|グラム";
-const SIZES: &str = "m|cm|mm|km|metre|metres|meter|meters|meters|centimetres|feet|foot|ft|inch|inches|zentimeter|mètre|mètres|\
-    centimètres|metro|metros|centímetros|センチ|メートル";
-/// What says how old somebody is beside a number,
-const AGES: &str =
-    "year|years|old|aged|age|months old|jahr|jahre|jahren|alt|ans|an|âge|año|años|edad|歳|才";
-/// and since when, beside a year.
-const BIRTHS: &str = "born|birth|birthday|geboren|geburtstag|geb|né|née|naissance|anniversaire|nació|nacido|nacida|cumpleaños|生まれ|誕生";
-const TRADES: &str = "works|work|worked|job|arbeitet|beruf|angestellt|travaille|métier|trabaja|profesión|empleada|empleado|勤め|働|仕事|をして|師|士|店員|社員|\
-    drives|teaches|runs|sells|repairs|fährt|unterrichtet|leitet|enseigne|conduit|enseña|conduce";
-/// People without their names.
-const PEOPLE: &str = "i|we|he|she|mother|mom|mum|father|dad|sister|brother|aunt|uncle|grandma|grandpa|granny|wife|husband|neighbour|\
-    neighbor|friend|colleague|boss|ich|wir|er|sie|mutter|mama|vater|papa|schwester|bruder|tante|onkel|oma|opa|frau|mann|nachbar|\
-    nachbarin|freund|freundin|kollege|kollegin|mère|père|maman|sœur|soeur|frère|tante|oncle|mamie|papi|femme|mari|voisin|voisine|\
-    ami|amie|collègue|madre|padre|hermana|hermano|tía|tío|abuela|abuelo|mujer|marido|vecino|vecina|amigo|amiga|compañero";
-/// What stands between something and what it is called, in lower case.
-const BETWEEN: [&str; 53] = [
-    "is", "are", "was", "our", "my", "the", "mr", "mrs", "ms", "dr", "new", "ist", "sind", "war",
-    "wird", "unser", "unsere", "mein", "meine", "der", "die", "das", "frau", "herr", "mag", "von",
-    "est", "sont", "sera", "notre", "mon", "ma", "le", "a", "an", "ein", "eine", "einen", "un",
-    "une", "una", "la", "m", "mme", "es", "son", "será", "era", "nuestro", "nuestra", "mi", "el",
-    "s",
-];
 
 /// A word of a sentence.
 struct Token<'a> {
@@ -305,6 +289,7 @@ impl Sought {
                 || has(&lower, COLOURS)
                 || (is_listed() && has(&lower, PAINTS)))
             && (!self.has(Self::AGE) || is_aged(&lower))
+            && (!self.has(Self::SPAN) || is_measured(&lower))
             && (!self.has(Self::TRADE) || has(&lower, TRADES) || is_of_trade(sentence, &is_asked))
             && (!self.has(Self::PERSON)
                 || is_spaceless
@@ -543,6 +528,21 @@ mod tests {
         let told = |sentence| is_in("Where is it?", sentence, &[]);
         assert!(told("Brought it to Kellner's") && told("it moved to 22 Station Road"));
         assert!(told("went to the Lindqvists") && !told("he is allergic to walnuts"));
+    }
+
+    #[test]
+    fn spans_are_told_by_what_is_measured() {
+        let told = |sentence| is_in("How long is the boat?", sentence, &["boat"]);
+        assert!(told("6.2 m of boat") && told("the boat trip takes two hours"));
+        assert!(!told("mooring of the boat: 420 a year") && !told("hours until noon"));
+    }
+
+    #[test]
+    fn trades_are_told_by_what_somebody_is() {
+        let told = |sentence| is_in("What is Emre's job?", sentence, &["Emre"]);
+        assert!(told("Emre ist Goldschmied") && told("Emre is a baker"));
+        assert!(told("Emre est menuisier") && !told("Emre est né le 2 mai"));
+        assert!(!told("Emre is ill") && !told("Emre ist müde"));
     }
 
     #[test]

@@ -2,11 +2,12 @@
 //! languages: how often the line that answers comes first, and that nothing is
 //! said where nothing answers.
 //!
-//! There are six sets, of other people and other topics. In the second, some
+//! There are ten sets, of other people and other topics. In the second, some
 //! questions were asked before, and what was answered then says nothing; from the
 //! third on, facts are replaced, denied, and asked for two at a time. The fourth and
-//! those after it were written before the program was tried on them. The sixth is what
-//! somebody told within three days to be remembered, a line each.
+//! those after it were written before the program was tried on them: of the seventh to
+//! the tenth 82, 80, 80 and more than 90 % were answered then. The sixth is what somebody
+//! told within three days to be remembered, a line each.
 #![allow(
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -63,6 +64,7 @@ const SIXTH: Set = set!("sixth", 3, 33, 0, "");
 const SEVENTH: Set = set!("seventh", 30, 60, 0, "");
 const EIGHTH: Set = set!("eighth", 30, 60, 0, "");
 const NINTH: Set = set!("ninth", 30, 56, 0, "");
+const TENTH: Set = set!("tenth", 17, 34, 1, "");
 /// 2026-11-22T12:00:00Z.
 const NOW_MS: i64 = 1_795_348_800_000;
 /// The fewest of the answerable questions, in percent, whose line comes first.
@@ -312,4 +314,14 @@ fn answers_of_a_ninth_persons_notes_come_with_their_line_first() {
 #[test]
 fn answers_are_not_made_up_of_a_ninth_persons_notes() {
     ask_for_nothing(&NINTH);
+}
+
+#[test]
+fn answers_of_a_tenth_persons_notes_come_with_their_line_first() {
+    ask(&TENTH);
+}
+
+#[test]
+fn answers_are_not_made_up_of_a_tenth_persons_notes() {
+    ask_for_nothing(&TENTH);
 }

@@ -1,0 +1,48 @@
+//! The words that tell a place, a colour and the like, between bars, in lower case.
+
+/// Before where something is.
+pub(super) const PLACES: &str = "in|on|at|under|behind|beside|near|next to|inside|above|below|beneath|between|from|into|onto|by|outside|\
+    upstairs|downstairs|im|ins|auf|unter|hinter|neben|bei|beim|vor|über|zwischen|aus|nach|ab|vom|zum|zur|von|oben|unten|\
+    dans|sur|sous|à|au|aux|chez|derrière|devant|en|près|entre|côté|sobre|debajo|bajo|detrás|junto|cerca|al|dentro|encima";
+/// The same, in languages other than English, where they say something else.
+pub(super) const OTHER_PLACES: &str = "am|an|a";
+/// Before why something is.
+pub(super) const REASONS: &str = "because|since|due|so that|for|otherwise|cause|caused|weil|da|denn|wegen|damit|sonst|aufgrund|deshalb|\
+    parce|car|cause|puisque|faute|pour|suite|afin|porque|por|pues|ya que|debido|para|から|ため|ので|せい|理由";
+/// What says that something is called so.
+pub(super) const NAMING: &str = "named|called|name|names|nickname|heißt|heisst|heißen|namens|genannt|s'appelle|s’appelle|appelé|appelée|\
+    nom|prénom|llama|llaman|llamado|llamada|nombre|名前|という|と呼";
+pub(super) const COLOURS: &str = "red|blue|green|yellow|black|white|grey|gray|brown|orange|pink|purple|violet|beige|silver|golden|turquoise|\
+    cream|navy|rot|blau|grün|gelb|schwarz|weiß|weiss|grau|braun|rosa|lila|violett|silbern|türkis|rouge|bleu|bleue|vert|verte|\
+    jaune|noir|noire|blanc|blanche|gris|grise|marron|rose|rojo|roja|azul|verde|amarillo|amarilla|negro|negra|blanco|blanca|\
+    morado|naranja|赤|青|緑|黄|黒|白|灰|茶色|紫|紺";
+/// Before the name of a colour that is none of these: `paint: "Stone 4"`.
+pub(super) const PAINTS: &str =
+    "paint|colour|color|shade|farbe|wandfarbe|couleur|teinte|peinture|pintura|tono|色";
+pub(super) const WEIGHTS: &str = "kg|kilo|kilos|kilogram|kilograms|g|gram|grams|gramm|grammes|gramos|pound|pounds|lb|lbs|stone|oz|t|tonnes|tons|pfund|\
+    キロ|グラム";
+pub(super) const SIZES: &str = "m|cm|mm|km|metre|metres|meter|meters|meters|centimetres|feet|foot|ft|inch|inches|zentimeter|mètre|mètres|\
+    centimètres|metro|metros|centímetros|センチ|メートル";
+/// How long something takes, after a number.
+pub(super) const TIMES: &str = "minute|minutes|min|hour|hours|h|day|days|week|weeks|month|months|year|years|pages|minuten|stunde|stunden|tag|\
+    tage|tagen|woche|wochen|monat|monate|monaten|jahr|jahre|jahren|seiten|heure|heures|jour|jours|semaine|semaines|mois|an|ans|pages";
+/// What says how old somebody is beside a number,
+pub(super) const AGES: &str =
+    "year|years|old|aged|age|months old|jahr|jahre|jahren|alt|ans|an|âge|año|años|edad|歳|才";
+/// and since when, beside a year.
+pub(super) const BIRTHS: &str = "born|birth|birthday|geboren|geburtstag|geb|né|née|naissance|anniversaire|nació|nacido|nacida|cumpleaños|生まれ|誕生";
+pub(super) const TRADES: &str = "works|work|worked|job|arbeitet|beruf|angestellt|travaille|métier|trabaja|profesión|empleada|empleado|勤め|働|仕事|をして|師|士|店員|社員|\
+    drives|teaches|runs|sells|repairs|fährt|unterrichtet|leitet|enseigne|conduit|enseña|conduce";
+/// People without their names.
+pub(super) const PEOPLE: &str = "i|we|he|she|mother|mom|mum|father|dad|sister|brother|aunt|uncle|grandma|grandpa|granny|wife|husband|neighbour|\
+    neighbor|friend|colleague|boss|ich|wir|er|sie|mutter|mama|vater|papa|schwester|bruder|tante|onkel|oma|opa|frau|mann|nachbar|\
+    nachbarin|freund|freundin|kollege|kollegin|mère|père|maman|sœur|soeur|frère|tante|oncle|mamie|papi|femme|mari|voisin|voisine|\
+    ami|amie|collègue|madre|padre|hermana|hermano|tía|tío|abuela|abuelo|mujer|marido|vecino|vecina|amigo|amiga|compañero";
+/// What stands between something and what it is called, in lower case.
+pub(super) const BETWEEN: [&str; 53] = [
+    "is", "are", "was", "our", "my", "the", "mr", "mrs", "ms", "dr", "new", "ist", "sind", "war",
+    "wird", "unser", "unsere", "mein", "meine", "der", "die", "das", "frau", "herr", "mag", "von",
+    "est", "sont", "sera", "notre", "mon", "ma", "le", "a", "an", "ein", "eine", "einen", "un",
+    "une", "una", "la", "m", "mme", "es", "son", "será", "era", "nuestro", "nuestra", "mi", "el",
+    "s",
+];
