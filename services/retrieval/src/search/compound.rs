@@ -76,7 +76,7 @@ impl<'a> Compounds<'a> {
                     is_needed: word.is_needed,
                     is_sought: word.is_sought,
                     is_kind: word.is_kind,
-                    fact: word.fact,
+                    fact: word.fact.with(analysis::lexicon::fact(stem, language)),
                 };
                 part.keys.push(term::key(stem));
                 self.add_longer(stem, &mut part.related);
