@@ -64,9 +64,11 @@ pub(crate) fn of(wanted: &Wanted, (text, above): (&str, &str), language: Languag
     };
     let sentences: Vec<Sentence<'_>> = sentences(text).into_iter().map(read).collect();
     let outside = wanted.matches(above, language);
+    let is_of_others = wanted.names != 0 && is_of_others(wanted, &sentences, language);
     let mut best = (0, 0.0, false);
     for index in 0..sentences.len() {
-        let (share, is_told) = share(wanted, (&sentences, index), outside, language);
+        let place = (&*sentences, index, is_of_others);
+        let (share, is_told) = share(wanted, place, outside, language);
         if share > best.1 {
             best = (index, share, is_told);
         }
@@ -81,11 +83,24 @@ pub(crate) fn of(wanted: &Wanted, (text, above): (&str, &str), language: Languag
     }
 }
 
+/// Whether a sentence without the name that is asked for tells of the writer's own: "my
+/// passport", beside what is told of somebody else.
+fn is_of_others(wanted: &Wanted, sentences: &[Sentence<'_>], language: Language) -> bool {
+    let is_asked = |word: &str| {
+        let found = wanted.matches(word, language);
+        found.own | found.related != 0
+    };
+    sentences
+        .iter()
+        .filter(|sentence| wanted.names & sentence.matches.own == 0)
+        .any(|sentence| analysis::is_ours(sentence.text, is_asked))
+}
+
 /// What the sentence with the number `index` tells among the others, and whether
 /// it tells the kind of thing that is asked for.
 fn share(
     wanted: &Wanted,
-    (sentences, index): (&[Sentence<'_>], usize),
+    (sentences, index, is_of_others): (&[Sentence<'_>], usize, bool),
     outside: Matches,
     language: Language,
 ) -> (f64, bool) {
@@ -127,16 +142,9 @@ fn share(
     let found = wanted.weight(inside);
     let covered = found + (wanted.weight(there) - found) * ABOVE;
     let mut share = f64::from(covered / all.max(f32::MIN_POSITIVE)).clamp(0.0, 1.0);
-    let is_nameless = |it: &Sentence<'_>| wanted.names & it.matches.own == 0;
-    let is_ours = |it: &Sentence<'_>| analysis::is_ours(it.text, |word| role(word).is_asked);
-    // "My passport", asked for that of somebody who is told of beside it.
-    let is_of_others = || {
-        let mut ours = sentences.iter().filter(|it| is_nameless(it));
-        wanted.names != 0 && ours.any(is_ours)
-    };
     if wanted.names & !(inside.own | around.own) != 0 {
         share *= NAMELESS;
-    } else if is_of_others() {
+    } else if is_of_others {
         share *= UNTOLD;
     }
     if !is_told {

@@ -22,8 +22,7 @@ pub(super) struct Written {
     /// Before another word that says something.
     pub(super) modifiers: HashSet<String>,
     /// Whether it asks for somebody, or for a place.
-    is_where: bool,
-    is_who: bool,
+    is_who_or_where: bool,
     /// After "who": what somebody does.
     deed: Option<String>,
     /// "At home", and nowhere else.
@@ -61,16 +60,14 @@ impl Written {
     pub(super) fn new(text: &str, language: Language) -> Self {
         let is_german = language == Language::German;
         let wants = analysis::sought(text);
+        let lower = text.to_lowercase();
         let mut written = Self {
             sought: analysis::sought_words(text).into_iter().collect(),
-            is_where: wants.has(Sought::PLACE),
-            is_who: wants.has(Sought::PERSON),
-            is_home: AT_HOME
-                .iter()
-                .any(|home| text.to_lowercase().contains(home)),
+            is_who_or_where: wants.has(Sought::PLACE) || wants.has(Sought::PERSON),
+            is_home: AT_HOME.iter().any(|home| lower.contains(home)),
             ..Self::default()
         };
-        written.read_pairs(text, language);
+        written.read_pairs(&lower, language);
         let mut begins = true;
         let mut before: Option<String> = None;
         let mut title = false;
@@ -106,10 +103,9 @@ impl Written {
         written
     }
 
-    /// What words are by the one before them.
-    fn read_pairs(&mut self, text: &str, language: Language) {
+    /// What words are by the one before them, in lower case.
+    fn read_pairs(&mut self, lower: &str, language: Language) {
         let mut before: Option<&str> = None;
-        let lower = text.to_lowercase();
         for word in lower.split_whitespace() {
             let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
             let bare = bare.split(['\'', '’', '-']).next().unwrap_or_default();
@@ -150,8 +146,13 @@ impl Written {
 
     /// Whether nothing is told of what is asked for without `word`.
     pub(super) fn is_needed(&self, word: &str) -> bool {
-        let is_of_home = || AT_HOME.iter().any(|home| home.ends_with(word));
-        ((self.is_where || self.is_who) && STAYING.split_whitespace().any(|it| it == word))
+        let is_of_home = || {
+            let mut last = AT_HOME
+                .iter()
+                .filter_map(|home| home.split(' ').next_back());
+            last.any(|home| home == word)
+        };
+        (self.is_who_or_where && STAYING.split_whitespace().any(|it| it == word))
             || (self.is_home && is_of_home())
     }
 
