@@ -13,15 +13,15 @@ use super::traits::{Traits, facts};
 /// Words that say so, in lower case.
 const CHANGES: &str = "
 now moved changed changes instead anymore postponed rescheduled corrected switched slipped cancelled canceled replaced replaces new successor
-returned became raised lowered rises
+returned became raised lowered rises rose dropped brought
 jetzt nun statt stattdessen verschoben verlegt geändert umgestellt umgezogen umgebucht abgesagt ersetzt übernimmt übernommen neu neue neuer
-neuen neues nachfolger nachfolgerin zurückgebracht inzwischen mittlerweile künftig erhöht gewechselt wechselt zieht
-désormais dorénavant maintenant repoussé repousse repoussée reporté reporte reportée déplacé déplace changé change changent nouveau nouvelle
+neuen neues steigt sinkt gestiegen gesunken vorgezogen vorverlegt nachfolger nachfolgerin zurückgebracht inzwischen mittlerweile künftig erhöht gewechselt wechselt zieht
+désormais dorénavant maintenant repoussé repousse repoussée reporté reporte reportée déplacé déplace changé change changent augmente augmenté baisse baissé avancé avancée décalé décalée nouveau nouvelle
 nouvel remplace remplacé remplacée annulé annulée déménagé déménage rendu retard successeur dorénavant
 ahora movido mueve movió cambiado cambió cambia cambian aplazado aplazó aplaza retrasado mudado mudó muda nuevo nueva nuevos sustituye
-reemplaza cancelado cancelada devuelto pasan trasladado";
+reemplaza cancelado cancelada devuelto pasan trasladado sube subió subido suben subieron baja bajó bajado adelanta adelantado adelantó";
 /// What says so of several words, or where words are not parted.
-const PHRASES: [&str; 33] = [
+const PHRASES: [&str; 48] = [
     "no longer",
     "takes over",
     "took over",
@@ -36,6 +36,10 @@ const PHRASES: [&str; 33] = [
     "passe à ",
     "a partir de",
     "pasa a ",
+    "pasa al ",
+    "cambio de ",
+    "changement",
+    "change of ",
     "pasó a ",
     "月から",
     "日から",
@@ -55,6 +59,17 @@ const PHRASES: [&str; 33] = [
     "延期",
     "今は",
     "今後は",
+    "back home",
+    "se pasa a",
+    "変え",
+    "上がっ",
+    "上がり",
+    "下がっ",
+    "下がり",
+    "早まっ",
+    "移っ",
+    "切り替え",
+    "引っ越し",
 ];
 
 /// Whether `text` says that something has changed.

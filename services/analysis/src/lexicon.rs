@@ -19,6 +19,7 @@ use super::traits::Traits;
 const CONCEPTS: &str = include_str!("lexicon/concepts.txt");
 const FRAMES: &str = include_str!("lexicon/frames.txt");
 const KINDS: &str = include_str!("lexicon/kinds.txt");
+const OPPOSITES: &str = include_str!("lexicon/opposites.txt");
 /// The languages of the words of a line, in their order. Japanese is found by
 /// its characters, whatever language a text is taken for.
 const LANGUAGES: [Language; 4] = [
@@ -178,35 +179,78 @@ fn members(
     }
 }
 
-/// Calls `sink` with terms for things of the kind `word`, as texts in `language`
-/// have them: "violin" is an instrument. Only in English.
-pub fn things(word: &str, language: Language, mut sink: impl FnMut(&str)) {
-    /// For hashes of the terms for kinds their lines.
-    static LINES: OnceLock<HashMap<u64, Vec<u8>>> = OnceLock::new();
-    if language != Language::English {
-        return;
-    }
-    let lines = LINES.get_or_init(|| {
-        let mut lines: HashMap<u64, Vec<u8>> = HashMap::new();
-        for (line, number) in KINDS.lines().zip(0..) {
-            let (kinds, _) = line.split_once('|').unwrap_or_default();
-            for kind in kinds.split_whitespace() {
-                let term = terms::stem(kind, Language::English);
-                lines
-                    .entry(xxh3_64(term.as_bytes()))
-                    .or_default()
-                    .push(number);
-            }
+/// For a language, and the hash of a term, the lists of words that go with it.
+type Lists = HashMap<(Language, u64), Vec<&'static str>>;
+
+/// The lists of a file of lines `words | words`, after lines `# LANGUAGE`: for each word on the
+/// left those on the right, and for each on the right those on the left where `is_mutual`.
+fn lists(text: &'static str, is_mutual: bool) -> Lists {
+    let mut all = Lists::new();
+    let mut language = Language::English;
+    let mut add = |words: &'static str, language, others: &'static str| {
+        for word in words.split_whitespace() {
+            let term = terms::stem(word, language);
+            let key = (language, xxh3_64(term.as_bytes()));
+            all.entry(key).or_default().push(others);
         }
-        lines
-    });
-    let term = terms::stem(word, Language::English);
-    let found = lines.get(&xxh3_64(term.as_bytes()));
-    for &number in found.map_or(&[][..], Vec::as_slice) {
-        let line = KINDS.lines().nth(usize::from(number)).unwrap_or_default();
-        let (_, things) = line.split_once('|').unwrap_or_default();
-        terms::terms(things, Language::English, &mut sink);
+    };
+    for line in text.lines() {
+        if let Some(code) = line.strip_prefix("# ") {
+            let of_code = LANGUAGES.into_iter().find(|it| it.code() == code);
+            language = of_code.unwrap_or(language);
+            continue;
+        }
+        let (left, right) = line.split_once('|').unwrap_or_default();
+        add(left, language, right);
+        if is_mutual {
+            add(right, language, left);
+        }
     }
+    all
+}
+
+fn listed(all: &Lists, (word, language): (&str, Language), mut sink: impl FnMut(&str)) {
+    let term = terms::stem(word, language);
+    let found = all.get(&(language, xxh3_64(term.as_bytes())));
+    for others in found.map_or(&[][..], Vec::as_slice) {
+        terms::terms(others, language, &mut sink);
+    }
+}
+
+/// Calls `sink` with terms for things of the kind `word`, as texts in `language`
+/// have them: "violin" is an instrument. In English, German, French and Spanish.
+pub fn things(word: &str, language: Language, sink: impl FnMut(&str)) {
+    static ALL: OnceLock<Lists> = OnceLock::new();
+    let all = ALL.get_or_init(|| lists(KINDS, false));
+    listed(all, (word, language), sink);
+}
+
+/// Kinds of somebody.
+const SOMEBODY: [(&str, Language); 4] = [
+    ("profession", Language::English),
+    ("beruf", Language::German),
+    ("métier", Language::French),
+    ("profesión", Language::Spanish),
+];
+
+/// Whether `word`, in lower case, is what somebody is by trade: "which surgeon" asks for
+/// somebody. In the same languages.
+pub fn is_trade(word: &str, language: Language) -> bool {
+    let Some((kind, _)) = SOMEBODY.iter().find(|(_, of)| *of == language) else {
+        return false;
+    };
+    let term = terms::stem(word, language);
+    let mut is_trade = false;
+    things(kind, language, |trade| is_trade |= trade == term);
+    is_trade
+}
+
+/// Calls `sink` with terms for the opposite of `word`, as texts in `language` have them:
+/// what tells when it closes does not tell when it opens. In the same languages.
+pub fn opposites(word: &str, language: Language, sink: impl FnMut(&str)) {
+    static ALL: OnceLock<Lists> = OnceLock::new();
+    let all = ALL.get_or_init(|| lists(OPPOSITES, true));
+    listed(all, (word, language), sink);
 }
 
 /// Whether `word`, in lower case, is in questions about anything.
@@ -279,15 +323,35 @@ mod tests {
             );
         }
         assert!(all("zeppelin", Language::English).is_empty());
-        assert!(all("instruments", Language::German).is_empty());
-        for line in KINDS.lines() {
-            let (kinds, things) = line.split_once('|').unwrap();
+        let fruit = all("fruta", Language::Spanish);
+        assert!(fruit.iter().any(|term| term == "pomel"), "{fruit:?}");
+    }
+
+    #[test]
+    fn lists_have_words_on_both_sides() {
+        for line in [KINDS, OPPOSITES].iter().flat_map(|text| text.lines()) {
+            if let Some(code) = line.strip_prefix("# ") {
+                assert!(LANGUAGES.iter().any(|it| it.code() == code), "{line}");
+                continue;
+            }
+            let (left, right) = line.split_once('|').unwrap();
             assert!(
-                !kinds.trim().is_empty() && !things.trim().is_empty(),
+                !left.trim().is_empty() && !right.trim().is_empty(),
                 "{line}"
             );
         }
-        assert!(KINDS.lines().count() <= usize::from(u8::MAX));
+    }
+
+    #[test]
+    fn opposites_are_known_from_either_side() {
+        for (word, opposite, language) in [
+            ("opens", "close", Language::English),
+            ("ferme", "ouvr", Language::French),
+        ] {
+            let mut terms = Vec::new();
+            opposites(word, language, |term| terms.push(term.to_owned()));
+            assert!(terms.iter().any(|term| term == opposite), "{terms:?}");
+        }
     }
 
     #[test]

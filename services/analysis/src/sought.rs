@@ -120,6 +120,13 @@ pub fn sought(text: &str) -> Sought {
     all.fold(Sought::default(), |sum, (one, _)| Sought(sum.0 | one.0))
 }
 
+impl Sought {
+    /// The members of both.
+    pub const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
 /// The words of the question `text`, in lower case, that say what it wants to be told,
 /// where a note that tells it need not have them.
 pub fn sought_words(text: &str) -> Vec<String> {
@@ -223,6 +230,28 @@ fn has_unit(text: &str, units: &str) -> bool {
         .any(|end| units.split('|').any(|unit| unit == end))
 }
 
+/// What ends a clause.
+const CLAUSE_ENDS: [char; 11] = [',', ';', ':', '.', '!', '–', '—', '、', '。', '，', '；'];
+/// The fewest words, or characters where none are parted, that give a reason.
+const REASON_WORDS: usize = 3;
+const REASON_CHARACTERS: usize = 5;
+
+/// Whether a clause of `sentence` has nothing that is asked for and says something of its
+/// own, beside one that has: "not this year, diesel is too dear".
+fn has_clause_beside(sentence: &str, is_asked: impl Fn(&str) -> bool) -> bool {
+    let (mut is_about, mut is_beside) = (false, false);
+    for clause in sentence.split(CLAUSE_ENDS) {
+        let tokens = tokens(clause, &is_asked);
+        let spaceless = || is_spaceless(clause) && clause.chars().count() >= REASON_CHARACTERS;
+        if tokens.iter().any(|token| token.is_asked) {
+            is_about = true;
+        } else if tokens.len() >= REASON_WORDS || spaceless() {
+            is_beside = true;
+        }
+    }
+    is_about && is_beside
+}
+
 /// Whether one of `phrases` is in `text`, as words.
 fn has(text: &str, phrases: &str) -> bool {
     phrases.split('|').any(|phrase| {
@@ -238,12 +267,12 @@ fn has(text: &str, phrases: &str) -> bool {
 }
 
 /// A word of a sentence.
-struct Token<'a> {
-    text: &'a str,
-    is_asked: bool,
+pub(super) struct Token<'a> {
+    pub(super) text: &'a str,
+    pub(super) is_asked: bool,
     is_capital: bool,
     /// Whether a mark, or nothing, comes after it.
-    is_last: bool,
+    pub(super) is_last: bool,
 }
 
 impl Sought {
@@ -282,12 +311,16 @@ impl Sought {
             || is_spaceless
             || is_placed(&lower, language)
             || is_directed(sentence))
-            && (!self.has(Self::REASON) || is_listed() || has(&lower, REASONS))
+            && (!self.has(Self::REASON)
+                || is_listed()
+                || has(&lower, REASONS)
+                || has_clause_beside(sentence, &is_asked))
             && (!self.has(Self::WEIGHT) || has(&lower, WEIGHTS) || has_unit(&lower, WEIGHTS))
             && (!self.has(Self::SIZE) || has(&lower, SIZES) || has_unit(&lower, SIZES))
             && (!self.has(Self::COLOUR)
                 || has(&lower, COLOURS)
-                || (is_listed() && has(&lower, PAINTS)))
+                || (is_listed() && has(&lower, PAINTS))
+                || has(&lower, "de color|de couleur|in der farbe"))
             && (!self.has(Self::AGE) || is_aged(&lower))
             && (!self.has(Self::SPAN) || is_measured(&lower))
             && (!self.has(Self::TRADE) || has(&lower, TRADES) || is_of_trade(sentence, &is_asked))
@@ -357,7 +390,7 @@ fn is_said_of(
     false
 }
 
-fn is_number(token: &Token<'_>) -> bool {
+pub(super) fn is_number(token: &Token<'_>) -> bool {
     token.text.contains(|c: char| c.is_ascii_digit())
 }
 
@@ -366,28 +399,11 @@ fn is_between(token: &&Token<'_>) -> bool {
     BETWEEN.contains(&lower.as_str())
 }
 
-/// What stands before what the writer, or the writer's people, have.
-const OURS: [&str; 24] = [
-    "my", "our", "mein", "meine", "meinen", "meinem", "meiner", "meines", "unser", "unsere",
-    "unseren", "unserem", "unserer", "unseres", "mon", "ma", "mes", "notre", "nos", "mi", "mis",
-    "nuestro", "nuestra", "nuestros",
-];
-
-/// Whether `sentence` tells of what is the writer's, with a word of the question: "my
-/// passport", asked for the one of somebody else.
-pub fn is_ours(sentence: &str, is_asked: impl Fn(&str) -> bool) -> bool {
-    let tokens = tokens(sentence, is_asked);
-    tokens.windows(2).any(|pair| {
-        let lower = pair[0].text.to_lowercase();
-        OURS.contains(&lower.as_str()) && pair[1].is_asked
-    })
-}
-
 fn is_spaceless(text: &str) -> bool {
     text.contains(|c: char| c >= '\u{2e80}')
 }
 
-fn tokens(sentence: &str, is_asked: impl Fn(&str) -> bool) -> Vec<Token<'_>> {
+pub(super) fn tokens(sentence: &str, is_asked: impl Fn(&str) -> bool) -> Vec<Token<'_>> {
     let words = sentence.split(|c: char| c.is_whitespace() || matches!(c, '\'' | '’' | '-'));
     let words = words.flat_map(|word| {
         let parts = word.split(|c: char| !c.is_alphanumeric());
@@ -412,7 +428,7 @@ fn tokens(sentence: &str, is_asked: impl Fn(&str) -> bool) -> Vec<Token<'_>> {
 
 /// Whether a word may name somebody: with a capital, and no day, and not the
 /// question's own.
-fn is_name(token: &Token<'_>) -> bool {
+pub(super) fn is_name(token: &Token<'_>) -> bool {
     let is_day = || facts(token.text).meets(DAYS);
     let lower = token.text.to_lowercase();
     let is_empty = stop_words::languages_of(&lower) != Languages::default();
@@ -549,13 +565,6 @@ mod tests {
     fn colours_may_have_names_of_their_own() {
         let told = |sentence| is_in("Which colour is the hall?", sentence, &["hall"]);
         assert!(told("Paint of the hall: \"Stone 4\"") && !told("Plan of the hall: tidy up"));
-    }
-
-    #[test]
-    fn what_is_ours_is_not_somebody_elses() {
-        let ours = |sentence| is_ours(sentence, |word| word == "passport" || word == "Pass");
-        assert!(ours("My passport expires in May") && ours("unser Pass gilt noch"));
-        assert!(!ours("My brother has a passport") && !ours("Ellis's passport expires"));
     }
 
     #[test]

@@ -84,6 +84,9 @@ pub fn language_of(text: &str) -> Language {
 /// The same of a text that is one of `languages` if any of them has its words:
 /// of a short one, languages that are akin tell too little.
 pub fn language_among(text: &str, languages: Languages) -> Language {
+    if let Some(asked) = language_of_question(text).filter(|&asked| languages.contains(asked)) {
+        return asked;
+    }
     let count = count(text);
     let near = count.language(languages);
     if languages.contains(near) {
@@ -91,6 +94,45 @@ pub fn language_among(text: &str, languages: Languages) -> Language {
     } else {
         count.language(Languages::all())
     }
+}
+
+/// Words that questions begin with, and no others do in the languages that share their words.
+const QUESTIONS: [(Language, &str); 4] = [
+    (
+        Language::English,
+        "who whose what when where which why how does did is are has have can",
+    ),
+    (
+        Language::German,
+        "wer wem wen wessen wann wo wohin woher welche welcher welches welchen welchem warum wieso weshalb wie wieviel \
+         womit wofür wogegen worauf woran",
+    ),
+    (
+        Language::French,
+        "qui quand où quel quelle quels quelles pourquoi comment combien est-ce",
+    ),
+    (
+        Language::Spanish,
+        "quién quiénes qué cuándo dónde adónde cuál cuáles cómo cuánto cuánta cuántos cuántas",
+    ),
+];
+/// Among so many first words: "à quelle heure", "de qué color".
+const FIRST: usize = 2;
+
+/// The language that the first words of a question are of: of a question of few words, others
+/// tell less.
+fn language_of_question(text: &str) -> Option<Language> {
+    if text.contains('¿') {
+        return Some(Language::Spanish);
+    }
+    let lower = text.trim().to_lowercase();
+    let mut first = lower.split_whitespace().take(FIRST);
+    first.find_map(|word| {
+        let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+        let of = |words: &str| words.split_whitespace().any(|it| it == bare);
+        let found = QUESTIONS.iter().find(|(_, words)| of(words));
+        found.map(|(language, _)| *language)
+    })
 }
 
 fn count(text: &str) -> Count {

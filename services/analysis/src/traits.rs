@@ -172,7 +172,13 @@ pub fn facts(text: &str) -> Traits {
         is_may = word.eq_ignore_ascii_case("may");
         is_number = word.contains(|c: char| c.is_ascii_digit());
         let is_hour_of = is_at && !is_broken(text, word);
-        is_no_price = is_number && (is_hour_of || (was.1 && was.2) || is_of_day(text, word));
+        let is_of_model = is_model_before(text, word);
+        is_no_price = is_number
+            && (is_hour_of
+                || is_of_model
+                || word.len() >= DIGITS
+                || (was.1 && was.2)
+                || is_of_day(text, word));
         let kind = if is_number {
             Traits::NUMBER
         } else {
@@ -210,6 +216,17 @@ const JOINS: [&str; 9] = ["de", "of", "bis", "to", "until", "und", "and", "au", 
 const BEFORE_HOURS: [&str; 9] = [
     "at", "um", "gegen", "zwischen", "between", "entre", "vers", "ab", "à",
 ];
+
+/// Whether the number `word` of `text` is of what the word right before it names: "ecoTEC 831",
+/// "Z6 III". Capitals inside a word, or beside digits, are no word of a language.
+fn is_model_before(text: &str, word: &str) -> bool {
+    let at = word.as_ptr() as usize - text.as_ptr() as usize;
+    let is_joined = word.contains(|c: char| c.is_ascii_uppercase());
+    let before = text[..at].strip_suffix(' ').unwrap_or_default();
+    let last = before.rsplit(|c: char| !c.is_alphanumeric()).next();
+    let has_inner_capital = |word: &str| word.chars().skip(1).any(char::is_uppercase);
+    is_joined || last.is_some_and(has_inner_capital)
+}
 
 /// Whether the number `word` of `text` goes on behind a point: "2.7".
 fn is_broken(text: &str, word: &str) -> bool {
@@ -340,7 +357,7 @@ fn of_signs(text: &str) -> Traits {
 
 /// How questions are put, in lower case, and what they ask for.
 #[rustfmt::skip]
-const ASKED: [(Traits, &str); 9] = [
+const ASKED: [(Traits, &str); 10] = [
     (WHEN, "when|what time|what day|which day|what date|which month|what month|which year|what year|how late|wann|\
         wie spät|welchem tag|welcher tag|welchen tag|wie viel uhr|wieviel uhr|welchem datum|welchem monat|\
         welchem jahr|quand|quel jour|quelle heure|quelle date|quel mois|quelle année|cuándo|cuando|qué día|\
@@ -348,14 +365,16 @@ const ASKED: [(Traits, &str); 9] = [
     (Traits::MONEY.with(Traits::NUMBER), "how much|wie viel|wieviel|combien|cuánto|cuanto"),
     (Traits::MONEY.with(Traits::AMOUNT), "how much is|how much are|how much was|how much were|price|prices|cost|costs|pay|pays|paid|paying|wie teuer|preis|kostet|kosten|kostete|\
         gekostet|bezahlt|bezahlen|zahlt|zahlen|zahle|quel prix|prix|coûte|coûtent|coûté|coûter|paie|paye|payer|payé|precio|\
-        cuesta|cuestan|costó|costaron|costará|vale|paga|pago|pagar|pagué|いくら|値段|料金"),
-    (Traits::NUMBER, "how hot|what temperature|which temperature|wie heiß|welche temperatur|welcher temperatur|\
+        cuesta|cuestan|costó|costaron|costará|vale|paga|pago|pagar|pagué"),
+    // Where no word stands beside a number, its sign does.
+    (Traits::MONEY, "いくら|値段|料金"),
+    (Traits::NUMBER, "what size|which size|shoe size|welche größe|welche schuhgröße|quelle taille|quelle pointure|qué talla|サイズ|何サイズ|how hot|what temperature|which temperature|wie heiß|welche temperatur|welcher temperatur|\
         quelle température|qué temperatura|何度"),
     (Traits::NUMBER, "how many|wie viele|wieviele|cuántos|cuántas|何人|何個|何本|何匹"),
     (Traits::NUMBER.with(WHEN), "how old|how long|how tall|how far|how big|how large|how high|how heavy|wie alt|wie lange|wie groß|wie hoch|wie schwer|wie weit|quel âge|何歳|何回|何キロ"),
     (Traits::DIGITS, "phone|telephone|telefon|telefonnummer|handynummer|rufnummer|téléphone|teléfono|móvil|電話"),
     (Traits::ADDRESS, "email|e-mail|mailadresse|courriel|correo electrónico|メール"),
-    (Traits::NUMBER, "what number|which number|number of|nummer|numéro|número|番号"),
+    (Traits::NUMBER, "address|adresse|anschrift|dirección|住所|what number|which number|number of|nummer|numéro|número|番号"),
 ];
 
 const WHEN: Traits = Traits::DATE.with(Traits::RELATIVE);
@@ -383,8 +402,9 @@ pub fn asked(text: &str) -> Traits {
     } else {
         asked
     };
-    // The number of a telephone is no other.
-    if asked.meets(Traits::DIGITS) && !asked.meets(Traits::MONEY) {
+    // The number of a telephone is no other, and an address of mail has none.
+    let has_other = Traits::DIGITS.with(Traits::ADDRESS);
+    if asked.meets(has_other) && !asked.meets(Traits::MONEY) {
         asked.without(Traits::NUMBER)
     } else {
         asked

@@ -166,7 +166,8 @@ pub(crate) fn candidates<'a>(
     );
     let candidates = Candidates {
         list,
-        wanted: Wanted::new(&keywords.weights, (question.asked, question.sought)),
+        wanted: Wanted::new(&keywords.weights, (question.asked, question.sought))
+            .with_owners(question.owners.clone()),
         weights: keywords.weights,
         cut_short: keywords.cut_short || meaning.as_ref().is_some_and(|m| m.cut_short),
     };

@@ -34,8 +34,8 @@ pub(super) const BIRTHS: &str = "born|birth|birthday|geboren|geburtstag|geb|né|
 pub(super) const TRADES: &str = "works|work|worked|job|arbeitet|beruf|angestellt|travaille|métier|trabaja|profesión|empleada|empleado|勤め|働|仕事|をして|師|士|店員|社員|\
     drives|teaches|runs|sells|repairs|fährt|unterrichtet|leitet|enseigne|conduit|enseña|conduce";
 /// People without their names.
-pub(super) const PEOPLE: &str = "i|we|he|she|mother|mom|mum|father|dad|sister|brother|aunt|uncle|grandma|grandpa|granny|wife|husband|neighbour|\
-    neighbor|friend|colleague|boss|ich|wir|er|sie|mutter|mama|vater|papa|schwester|bruder|tante|onkel|oma|opa|frau|mann|nachbar|\
+pub(super) const PEOPLE: &str = "he|she|mother|mom|mum|father|dad|sister|brother|aunt|uncle|grandma|grandpa|granny|wife|husband|neighbour|\
+    neighbor|friend|colleague|boss|er|sie|mutter|mama|vater|papa|schwester|bruder|tante|onkel|oma|opa|frau|mann|nachbar|\
     nachbarin|freund|freundin|kollege|kollegin|mère|père|maman|sœur|soeur|frère|tante|oncle|mamie|papi|femme|mari|voisin|voisine|\
     ami|amie|collègue|madre|padre|hermana|hermano|tía|tío|abuela|abuelo|mujer|marido|vecino|vecina|amigo|amiga|compañero";
 /// What stands between something and what it is called, in lower case.

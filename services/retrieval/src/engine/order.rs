@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::document::Kind;
 use crate::query::Hit;
-use openclaw_analysis::{self as analysis, Language, Word, lexicon};
+use openclaw_analysis::{self as analysis, Language, Traits, Word, lexicon};
 
 /// How much alike the evidence of two notes is that say the same thing anew.
 const ALIKE: f64 = 0.9;
@@ -54,15 +54,28 @@ fn follow_changes(hits: &mut [Hit]) {
             older.kind == Kind::Note
                 && older.answers()
                 && own.parts.evidence >= older.parts.evidence * CHANGED
-                && own.parts.told > 0.0
                 && is_later(own, older)
-                && have_common_words(&about(own), &about(older), |word| {
+                && common_words(&about(own), &about(older), |word| {
                     is_alike(own, older) || !is_general(word)
-                })
+                }) >= fewest_common(own, older)
         });
         let most = older.map(|older| older.parts.evidence).fold(0.0, f64::max);
         let evidence = &mut hits[newer].parts.evidence;
         *evidence = evidence.max(most);
+    }
+}
+
+/// How many words both have to have. Where no kind of fact is asked for, both have to have a
+/// number: a code, and a code.
+fn fewest_common(newer: &Hit, older: &Hit) -> usize {
+    let facts = |hit: &Hit| analysis::facts(&hit.snippet);
+    let is_untold = newer.parts.told == 0.0 && older.parts.told == 0.0;
+    if newer.parts.told > 0.0 {
+        1
+    } else if is_untold && facts(newer).meets(facts(older).only(Traits::NUMBER)) {
+        2
+    } else {
+        usize::MAX
     }
 }
 
@@ -102,7 +115,7 @@ fn replaces(newer: &Hit, older: &Hit) -> bool {
         && older.answers()
         && is_later(newer, older)
         && is_alike(newer, older)
-        && have_common_words(&about(newer), &about(older), |_| true)
+        && common_words(&about(newer), &about(older), |_| true) > 0
 }
 
 /// A text with what it stands under.
@@ -116,18 +129,18 @@ fn is_alike(newer: &Hit, older: &Hit) -> bool {
     newer.parts.evidence >= older.parts.evidence * ALIKE
 }
 
-/// Shorter words are in any text, in characters.
-const WORD: usize = 4;
+/// Shorter words, and those that say nothing, are in any text; in characters.
+const WORD: usize = 3;
 
-/// Whether two texts have a word in common that `counts`, or a pair of characters
-/// where words are written without spaces.
-fn have_common_words(a: &str, b: &str, counts: impl Fn(&str) -> bool) -> bool {
+/// How many words that `counts` two texts have in common, or pairs of characters where words
+/// are written without spaces.
+fn common_words(a: &str, b: &str, counts: impl Fn(&str) -> bool) -> usize {
     let of = |text: &str| {
         let mut words = HashSet::new();
         analysis::words(text, |word| {
             let (text, is_long) = match word {
                 Word::Exact(word) => (word, true),
-                Word::Plain(word) => (word, word.chars().count() >= WORD),
+                Word::Plain(word) => (word, word.chars().count() >= WORD && says_something(word)),
             };
             if is_long && counts(text) {
                 words.insert(text.to_owned());
@@ -135,23 +148,29 @@ fn have_common_words(a: &str, b: &str, counts: impl Fn(&str) -> bool) -> bool {
         });
         words
     };
-    !of(a).is_disjoint(&of(b))
+    of(a).intersection(&of(b)).count()
+}
+
+const LANGUAGES: [Language; 4] = [
+    Language::English,
+    Language::German,
+    Language::French,
+    Language::Spanish,
+];
+
+fn says_something(word: &str) -> bool {
+    let is_empty = |language: &Language| analysis::is_stop_word(word, *language);
+    !LANGUAGES.iter().any(is_empty)
 }
 
 /// Whether a word is in texts about anything: a number, "number", "new".
 fn is_general(word: &str) -> bool {
-    let languages = [
-        Language::English,
-        Language::German,
-        Language::French,
-        Language::Spanish,
-    ];
     let names_fact = |language: Language| !lexicon::fact(word, language).is_empty();
     let has_fact = !analysis::facts(word).is_empty();
     has_fact
         || lexicon::is_frame(word)
         || analysis::tells_change(word)
-        || languages.into_iter().any(names_fact)
+        || LANGUAGES.into_iter().any(names_fact)
 }
 
 #[cfg(test)]

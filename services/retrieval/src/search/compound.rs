@@ -70,12 +70,15 @@ impl<'a> Compounds<'a> {
                     related: word.related.clone(),
                     foreign: word.foreign.clone(),
                     things: word.things.clone(),
+                    opposites: Vec::new(),
                     factor: word.factor * SHARE,
                     is_name: false,
                     is_doing: word.is_doing,
                     is_needed: word.is_needed,
                     is_sought: word.is_sought,
                     is_kind: word.is_kind,
+                    head: None,
+                    is_noun: word.is_noun,
                     fact: word.fact.with(analysis::lexicon::fact(stem, language)),
                 };
                 part.keys.push(term::key(stem));

@@ -6,7 +6,8 @@
 //! is asked for must be there, and so must the kind of fact.
 
 use super::snippet::{Matches, Wanted};
-use openclaw_analysis::{self as analysis, Language, Role, Traits};
+use openclaw_analysis::{self as analysis, Language, Role, Sought, Traits};
+use std::borrow::Cow;
 
 /// What a word counts that is in what the passage stands under only, or in its
 /// other sentences.
@@ -64,10 +65,13 @@ pub(crate) fn of(wanted: &Wanted, (text, above): (&str, &str), language: Languag
     };
     let sentences: Vec<Sentence<'_>> = sentences(text).into_iter().map(read).collect();
     let outside = wanted.matches(above, language);
-    let is_of_others = wanted.names != 0 && is_of_others(wanted, &sentences, language);
+    let is_of_others = (wanted.names != 0 && is_of_others(wanted, &sentences, language))
+        || (!wanted.owners.is_empty() && is_of_another(wanted, text, above))
+        || is_of_somebody(wanted, &sentences, (outside, language));
+    let group = Group::new(wanted, &sentences, outside);
     let mut best = (0, 0.0, false);
     for index in 0..sentences.len() {
-        let place = (&*sentences, index, is_of_others);
+        let place = (&*sentences, index, is_of_others, group);
         let (share, is_told) = share(wanted, place, outside, language);
         if share > best.1 {
             best = (index, share, is_told);
@@ -96,19 +100,65 @@ fn is_of_others(wanted: &Wanted, sentences: &[Sentence<'_>], language: Language)
         .any(|sentence| analysis::is_ours(sentence.text, is_asked))
 }
 
+/// The same where names are written as all nouns are: another noun of the question is missing
+/// then.
+fn is_of_somebody(
+    wanted: &Wanted,
+    sentences: &[Sentence<'_>],
+    (outside, language): (Matches, Language),
+) -> bool {
+    if language != Language::German || wanted.nouns == 0 {
+        return false;
+    }
+    let found = sentences.iter().map(|sentence| sentence.matches);
+    let found = found.fold(outside, Matches::with);
+    let is_asked = |word: &str| seen_of(wanted.matches(word, language)) != 0;
+    wanted.nouns & !seen_of(found) != 0
+        && sentences
+            .iter()
+            .any(|sentence| analysis::is_somebodys(sentence.text, is_asked))
+}
+
+fn is_of_another(wanted: &Wanted, text: &str, above: &str) -> bool {
+    let is_above = |owner: &str| above.contains(owner);
+    let mut owners = wanted.owners.iter().filter(|(owner, _)| !is_above(owner));
+    owners.any(|one| analysis::is_of_another(std::slice::from_ref(one), text))
+}
+
+/// Which sentences of a passage tell of the same: what stands before the first that has the
+/// name that is asked for tells of somebody else.
+#[derive(Debug, Clone, Copy)]
+struct Group {
+    /// The number of that sentence.
+    first: usize,
+}
+
+impl Group {
+    fn new(wanted: &Wanted, sentences: &[Sentence<'_>], outside: Matches) -> Self {
+        let names = |matches: Matches| matches.own & wanted.names != 0;
+        let first = sentences.iter().position(|it| names(it.matches));
+        let first = first.filter(|_| !names(outside)).unwrap_or_default();
+        Self { first }
+    }
+
+    fn has_both(self, one: usize, other: usize) -> bool {
+        (one < self.first) == (other < self.first)
+    }
+}
+
 /// What the sentence with the number `index` tells among the others, and whether
 /// it tells the kind of thing that is asked for.
 fn share(
     wanted: &Wanted,
-    (sentences, index, is_of_others): (&[Sentence<'_>], usize, bool),
+    (sentences, index, is_of_others, group): (&[Sentence<'_>], usize, bool, Group),
     outside: Matches,
     language: Language,
 ) -> (f64, bool) {
     let own = &sentences[index];
     let others = sentences.iter().enumerate();
-    let others = others.filter(|(other, _)| *other != index);
+    let others = others.filter(|(other, _)| *other != index && group.has_both(*other, index));
     let around = others.fold(outside, |all, (_, other)| all.with(other.matches));
-    let traits = traits(sentences, index);
+    let traits = traits(sentences, index, group);
     let mut inside = own.matches;
     let mut facts = 0;
     for (fact, bit) in wanted.facts.iter().zip(0..) {
@@ -124,7 +174,9 @@ fn share(
     };
     let has_kind = wanted.kinds & (own.matches.own | own.matches.related) != 0;
     let is_told = wanted.has_fact(own.text, traits)
-        && (wanted.sought).is_in((own.text, language), |word| role(word).is_asked)
+        && (wanted.sought).is_in((&telling(wanted, sentences, index), language), |word| {
+            role(word).is_asked
+        })
         && (!has_kind || analysis::names_one((own.text, language), role));
     let is_told_so = is_told && !wanted.wants_nothing();
     let met = match (is_told_so, analysis::is_row(own.text)) {
@@ -147,13 +199,45 @@ fn share(
     } else if is_of_others {
         share *= UNTOLD;
     }
-    if !is_told {
+    // "Opens" and "closes" are both of the hours, and so near to each other.
+    let is_other_thing = is_other_thing(wanted, own, (there, language));
+    let is_opposite = own.matches.opposite & !(own.matches.own | outside.own) != 0;
+    if !is_told || is_opposite || is_other_thing {
         share *= UNTOLD;
     }
     if inside.with(outside) == Matches::default() && !analysis::refers_back(own.text) {
         share *= APART;
     }
     (share, is_told)
+}
+
+/// Whether a sentence has another word than the one that is asked for, and missing, before what
+/// is asked for.
+fn is_other_thing(
+    wanted: &Wanted,
+    own: &Sentence<'_>,
+    (there, language): (Matches, Language),
+) -> bool {
+    let mut missing = wanted.heads.iter();
+    let is_asked = |word: &str| seen_of(wanted.matches(word, language)) != 0;
+    missing.any(|(bit, head)| {
+        let head = analysis::stem(head, language);
+        let is_head = |word: &str| analysis::stem(&word.to_lowercase(), language) == head;
+        seen_of(there) & bit == 0 && analysis::is_of_other_thing(own.text, is_head, is_asked)
+    })
+}
+
+fn seen_of(found: Matches) -> u64 {
+    found.own | found.related | found.foreign
+}
+
+/// What may tell what is sought: a sentence; of a reason also the one after it.
+fn telling<'a>(wanted: &Wanted, sentences: &[Sentence<'a>], index: usize) -> Cow<'a, str> {
+    let own = sentences[index].text;
+    match sentences.get(index + 1) {
+        Some(next) if wanted.sought.has(Sought::REASON) => format!("{own} {}", next.text).into(),
+        _ => own.into(),
+    }
 }
 
 impl Wanted {
@@ -176,7 +260,7 @@ impl Wanted {
     /// What all words weigh, where those of `found` are found. Words for the kind
     /// of thing that is told, `met`, need not be there.
     fn all(&self, found: Matches, (is_told, met): (bool, u64)) -> f32 {
-        let there = found.own | found.related | found.foreign;
+        let there = seen_of(found);
         let weights = self.weights.iter().enumerate();
         let weights = weights.map(|(bit, weight)| {
             let bit = 1 << bit;
@@ -200,11 +284,12 @@ impl Wanted {
 
 /// The kinds of facts in a sentence, and in those beside it that have to do with
 /// the question too.
-fn traits(sentences: &[Sentence<'_>], index: usize) -> Traits {
+fn traits(sentences: &[Sentence<'_>], index: usize, group: Group) -> Traits {
     let beside = [index.checked_sub(1), Some(index + 1)];
     let beside = beside
         .into_iter()
         .flatten()
+        .filter(|&at| group.has_both(at, index))
         .filter_map(|at| sentences.get(at));
     beside
         .filter(|sentence| sentence.matches != Matches::default())

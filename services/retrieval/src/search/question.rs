@@ -33,6 +33,8 @@ pub(crate) struct Question {
     pub(crate) speakers: Vec<Key>,
     /// What kind of fact it asks for.
     pub(crate) asked: Traits,
+    /// Of whom, or what, it asks for something.
+    pub(crate) owners: Vec<(String, String)>,
     /// What else it wants to be told.
     pub(crate) sought: Sought,
     /// Of its meaning, by [`Question::table`].
@@ -47,10 +49,14 @@ impl Question {
         let text = start(text);
         let vector = table.map(|table| Quantised::new(&table.sum(text)));
         let words = Words::new(text, snapshot);
-        let sought = analysis::sought(text);
+        let sought = words.sought(analysis::sought(text));
         Self {
             words: words.read(text),
             speakers: speakers(text),
+            owners: analysis::owners(text)
+                .into_iter()
+                .map(|(owner, thing)| (owner.to_owned(), thing.to_owned()))
+                .collect(),
             asked: if sought.has(Sought::REASON) {
                 // "¿Por qué le cuesta …?" asks for no price.
                 Traits::default()
@@ -85,6 +91,17 @@ impl<'a> Words<'a> {
             written: Written::new(text, own),
             seen: BTreeSet::new(),
             words: Vec::new(),
+        }
+    }
+
+    /// Which surgeon: somebody is asked for.
+    fn sought(&self, sought: Sought) -> Sought {
+        let mut kinds = self.written.kinds.iter();
+        let is_somebody = kinds.any(|kind| lexicon::is_trade(kind, self.own));
+        if is_somebody {
+            sought.with(Sought::PERSON)
+        } else {
+            sought
         }
     }
 
@@ -159,7 +176,7 @@ impl<'a> Words<'a> {
         // "Guppies" is not known by other words because of "guppier".
         let is_sure = self.own != Language::English;
         related.extend(roots_there.filter(|&key| is_sure || self.compounds.is_there(key)));
-        let is_frame = lexicon::is_frame(plain);
+        let is_frame = lexicon::is_frame(plain) || self.written.idle.contains(plain);
         let mut has_others = false;
         lexicon::related(plain, self.own, self.languages, |term, is_own| {
             let list = if is_own { &mut related } else { &mut foreign };
@@ -168,6 +185,8 @@ impl<'a> Words<'a> {
         });
         let mut things = Vec::new();
         lexicon::things(plain, self.own, |term| things.push(term::key(term)));
+        let mut opposites = Vec::new();
+        lexicon::opposites(plain, self.own, |term| opposites.push(term::key(term)));
         let is_general = is_frame || has_others;
         let is_name = !is_general && self.written.names.contains(plain);
         let is_there = || keys.iter().any(|&key| self.compounds.is_there(key));
@@ -183,6 +202,7 @@ impl<'a> Words<'a> {
             related,
             foreign,
             things,
+            opposites,
             factor: factor * self.written.factor(plain),
             is_name,
             // Not of "what says …".
@@ -192,6 +212,8 @@ impl<'a> Words<'a> {
             is_sought: self.written.sought.contains(plain),
             is_doing: self.written.is_doing(plain, self.own, has_others),
             is_needed: self.written.is_needed(plain),
+            head: self.written.heads.get(plain).cloned(),
+            is_noun: self.written.nouns.contains(plain),
             fact: lexicon::fact(plain, self.own),
         };
         let mut words = self.compounds.expand(plain, word, &roots);

@@ -16,6 +16,8 @@ pub(crate) struct SearchWord {
     pub(crate) foreign: Vec<Key>,
     /// Things of the kind that it names are found by these.
     pub(crate) things: Vec<Key>,
+    /// Its opposites are found by these.
+    pub(crate) opposites: Vec<Key>,
     /// What it counts, of what its rarity says; in ranking, and as evidence.
     pub(crate) factor: f32,
     /// Whether it names somebody or something: no other will do.
@@ -28,6 +30,10 @@ pub(crate) struct SearchWord {
     pub(crate) is_sought: bool,
     /// A verb without which nothing is told.
     pub(crate) is_needed: bool,
+    /// The word right after it that it says more of, in English: "diesel" of "tank".
+    pub(crate) head: Option<String>,
+    /// Whether it is written as a noun, where nouns have a capital.
+    pub(crate) is_noun: bool,
     /// What kind of fact it names, which can be there without the word.
     pub(crate) fact: Traits,
 }

@@ -32,6 +32,8 @@ pub(super) struct Matches {
     pub(super) related: u64,
     /// The same in another language.
     pub(super) foreign: u64,
+    /// Those of which the opposite is there.
+    pub(super) opposite: u64,
 }
 
 impl Matches {
@@ -40,6 +42,7 @@ impl Matches {
             own: self.own | other.own,
             related: self.related | other.related,
             foreign: self.foreign | other.foreign,
+            opposite: self.opposite | other.opposite,
         }
     }
 
@@ -69,6 +72,12 @@ pub(crate) struct Wanted {
     pub(super) needed: u64,
     /// Words that say what is to be told, which can be told without them.
     pub(super) told_without: u64,
+    /// Words with the bits of what is said before them.
+    pub(super) heads: Vec<(u64, String)>,
+    /// Those that are nouns, where that can be seen.
+    pub(super) nouns: u64,
+    /// Of whom, or what, something is asked for, in Japanese.
+    pub(super) owners: Vec<(String, String)>,
     /// What kind of fact is asked for,
     pub(super) asked: Traits,
     /// and what else an answer has to tell.
@@ -100,6 +109,9 @@ impl Wanted {
             for key in &word.foreign {
                 wanted.bits.entry(*key).or_default().foreign |= 1 << bit;
             }
+            for key in &word.opposites {
+                wanted.bits.entry(*key).or_default().opposite |= 1 << bit;
+            }
             // "What wood" is answered by "oak".
             for key in word.things.iter().filter(|_| word.is_kind) {
                 wanted.bits.entry(*key).or_default().related |= 1 << bit;
@@ -109,6 +121,10 @@ impl Wanted {
                 let name = analysis::unaccented(&word.plain).into();
                 wanted.called.push((1 << bit, name));
             }
+            if let Some(head) = &word.head {
+                wanted.heads.push((1 << bit, head.clone()));
+            }
+            wanted.nouns |= u64::from(word.is_noun) << bit;
             wanted.doing |= u64::from(word.is_doing) << bit;
             wanted.kinds |= u64::from(word.is_kind) << bit;
             wanted.needed |= u64::from(word.is_needed) << bit;
@@ -116,6 +132,11 @@ impl Wanted {
             wanted.known_others |= u64::from(word.has_others()) << bit;
         }
         wanted
+    }
+
+    /// With whom, or what, something is asked for of.
+    pub(super) fn with_owners(self, owners: Vec<(String, String)>) -> Self {
+        Self { owners, ..self }
     }
 
     /// Calls `sink` for each word of `text` that says something, with what it

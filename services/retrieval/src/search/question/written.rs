@@ -1,6 +1,6 @@
 //! How a question is written.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use openclaw_analysis::{self as analysis, Language, Sought};
 
@@ -19,12 +19,18 @@ pub(super) struct Written {
     pub(super) kinds: HashSet<String>,
     /// What is to be told: "colour".
     pub(super) sought: HashSet<String>,
-    /// Before another word that says something.
+    /// Before another word that says something,
     pub(super) modifiers: HashSet<String>,
+    /// and that word.
+    pub(super) heads: HashMap<String, String>,
     /// Whether it asks for somebody, or for a place.
     is_who_or_where: bool,
     /// After "who": what somebody does.
     deed: Option<String>,
+    /// Of a phrase that only says that something is: "takes place".
+    pub(super) idle: HashSet<String>,
+    /// By their place verbs: after "qui", after "cuándo".
+    pub(super) verbs: HashSet<String>,
     /// "At home", and nowhere else.
     is_home: bool,
 }
@@ -34,11 +40,39 @@ const AT_HOME: [&str; 5] = ["at home", "zu hause", "daheim", "à la maison", "en
 
 /// Before what somebody does.
 const WHO: [&str; 4] = ["who", "wer", "qui", "quién"];
+/// Before what somebody does, in French and Spanish.
+const BEFORE_VERBS: (&[&str], &[&str]) = (
+    &[
+        "qui", "où", "quand", "comment", "combien", "se", "s", "pourquoi", "ne", "n", "on", "peut",
+        "faut", "doit", "encore",
+    ],
+    &[
+        "quién", "quiénes", "dónde", "cuándo", "cómo", "cuánto", "se", "no", "adónde", "puede",
+        "debe", "hay",
+    ],
+);
 /// Before how much of something it is: "how hot".
 const HOW: [&str; 2] = ["how", "wie"];
 /// To be somewhere for long: where somebody works is not where they live.
 const STAYING: &str = "live lives living lived wohnt wohnen wohne habite habitent habiter vit vive viven vivo work works working \
     arbeitet arbeiten travaille travaillent trabaja trabajan study studies studiert étudie estudia";
+
+/// Phrases that only say that something is, and their words that others have too.
+const IDLE: [(&str, &[&str]); 13] = [
+    ("take place", &["take", "place"]),
+    ("takes place", &["takes", "place"]),
+    ("taking place", &["taking", "place"]),
+    ("took place", &["took", "place"]),
+    (" a lieu", &["lieu"]),
+    ("aura lieu", &["aura", "lieu"]),
+    ("a-t-il lieu", &["lieu"]),
+    ("a-t-elle lieu", &["lieu"]),
+    ("statt", &["findet", "finden", "statt"]),
+    ("tiene lugar", &["tiene", "lugar"]),
+    ("tendrá lugar", &["tendrá", "lugar"]),
+    ("se celebra", &["celebra"]),
+    ("se passe", &["passe"]),
+];
 
 /// Before the name of somebody.
 const TITLES: [&str; 9] = [
@@ -67,6 +101,11 @@ impl Written {
             is_home: AT_HOME.iter().any(|home| lower.contains(home)),
             ..Self::default()
         };
+        for (_, words) in IDLE.iter().filter(|(phrase, _)| lower.contains(phrase)) {
+            written
+                .idle
+                .extend(words.iter().map(|word| (*word).to_owned()));
+        }
         written.read_pairs(&lower, language);
         let mut begins = true;
         let mut before: Option<String> = None;
@@ -127,10 +166,22 @@ impl Written {
         if WHO.contains(&before) {
             self.deed = Some(word.to_owned());
         }
+        let is_verb = match language {
+            Language::French => BEFORE_VERBS.0.contains(&before),
+            Language::Spanish => BEFORE_VERBS.1.contains(&before),
+            _ => false,
+        };
+        if is_verb {
+            self.verbs.insert(word.to_owned());
+        }
         // Other languages write such words as one, or behind.
         let says = |word: &str| !analysis::is_stop_word(word, language);
         if language == Language::English && says(before) && says(word) {
             self.modifiers.insert(before.to_owned());
+        }
+        let is_general = |word: &str| analysis::lexicon::is_frame(word);
+        if self.modifiers.contains(before) && !is_general(before) && !is_general(word) {
+            self.heads.insert(before.to_owned(), word.to_owned());
         }
     }
 
@@ -140,6 +191,7 @@ impl Written {
         // "Who painted it" is not told by who has tiled it.
         let is_deed = has_others && self.deed.as_deref() == Some(word);
         (analysis::is_doing(word, language) && !is_deed)
+            || (self.verbs.contains(word) && !is_deed && !self.sought.contains(word))
             || self.small.contains(word)
             || (self.kinds.contains(word) && !has_others)
     }

@@ -77,6 +77,7 @@ fn matches_are_the_words_themselves_or_what_is_near_to_them() {
         own,
         related,
         foreign,
+        ..Matches::default()
     };
     assert_eq!(of("a Fox and hens"), matches(0b11, 0, 0));
     assert_eq!(of("the vixen, a hen"), matches(0b10, 0b01, 0));
