@@ -29,15 +29,44 @@ pub(crate) use turns::Turns;
 /// Talks to the OpenClaw assistant of this user.
 #[derive(Debug, Parser)]
 #[command(name = "openclawctl", version)]
-pub(crate) struct Cli {
+pub(crate) struct Line<C: Subcommand> {
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: C,
     /// Print long output as it is, also at a terminal [there: OPENCLAW_PAGER, PAGER or less]
     #[arg(long, global = true)]
     pub(crate) no_pager: bool,
     /// Of the suite of this machine, which systemd runs for a group of users, and not of your own
     #[arg(long, global = true)]
     pub(crate) system: bool,
+}
+
+/// The command line.
+pub(crate) type Cli = Line<Command>;
+
+/// What is said most often. All commands take longer to set up than to read one.
+#[derive(Debug, Subcommand)]
+enum Often {
+    Message(Message),
+}
+
+impl Cli {
+    /// Reads the words with no more of the commands than they need. None where they are not
+    /// understood so.
+    fn of_often(words: &[String]) -> Option<Self> {
+        if words.get(1).is_none_or(|word| word != "message") {
+            return None;
+        }
+        let Line {
+            command: Often::Message(message),
+            no_pager,
+            system,
+        } = Line::try_parse_from(words).ok()?;
+        Some(Self {
+            command: Command::Message(message),
+            no_pager,
+            system,
+        })
+    }
 }
 
 /// What to do.
@@ -335,6 +364,9 @@ pub(crate) fn parse(
             system: false,
         });
     }
+    if let Some(cli) = Cli::of_often(&words) {
+        return Ok(cli);
+    }
     let mut error = match Cli::try_parse_from(&words) {
         Ok(cli) => return Ok(cli),
         Err(error) => error,
@@ -443,6 +475,36 @@ mod tests {
         assert_eq!(message.text, ["hello", "there"]);
         assert_eq!(message.session.as_deref(), Some("s"));
         assert_eq!(message.timeout, Some(Duration::from_millis(1500)));
+    }
+
+    #[test]
+    fn message_is_read_alike_without_the_other_commands() {
+        let lines: [&[&str]; 7] = [
+            &["message", "hello", "--session", "s"],
+            &["message", "--system", "-v", "hello"],
+            &["message", "--no-pager", "--json", "--no-stream", "-"],
+            &[
+                "message",
+                "--file",
+                "a",
+                "--image",
+                "b",
+                "--timeout",
+                "2",
+                "x",
+            ],
+            &["message"],
+            &["message", "--no-such", "x"],
+            &["message", "--help"],
+        ];
+        for words in lines {
+            let all = std::iter::once("openclawctl").chain(words.iter().copied());
+            let all: Vec<String> = all.map(str::to_owned).collect();
+            let often = Cli::of_often(&all).map(|cli| format!("{cli:?}"));
+            let whole = Cli::try_parse_from(&all).ok().map(|cli| format!("{cli:?}"));
+            assert_eq!(often, whole, "{words:?}");
+        }
+        assert!(Cli::of_often(&["openclawctl".to_owned(), "status".to_owned()]).is_none());
     }
 
     #[test]
