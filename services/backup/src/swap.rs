@@ -5,8 +5,8 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use nix::errno::Errno;
-use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
 
 use crate::error::Error;
 
@@ -48,12 +48,12 @@ impl Swap {
     /// was one.
     pub(crate) fn exchange(&self) -> Result<Option<PathBuf>, Error> {
         if self.place.symlink_metadata().is_err() {
-            rename(&self.staging, &self.place, RenameFlags::RENAME_NOREPLACE)?;
+            rename(&self.staging, &self.place, RenameFlags::NOREPLACE)?;
             sync_parent(&self.place)?;
             return Ok(None);
         }
-        match rename(&self.staging, &self.place, RenameFlags::RENAME_EXCHANGE) {
-            Ok(()) => rename(&self.staging, &self.aside, RenameFlags::RENAME_NOREPLACE)?,
+        match rename(&self.staging, &self.place, RenameFlags::EXCHANGE) {
+            Ok(()) => rename(&self.staging, &self.aside, RenameFlags::NOREPLACE)?,
             // A file system that cannot do both at once.
             Err(Error::Io { source, .. }) if is_unknown(&source) => self.one_after_the_other()?,
             Err(error) => return Err(error),
@@ -88,9 +88,9 @@ fn free(path: PathBuf) -> PathBuf {
 }
 
 fn rename(from: &Path, to: &Path, flags: RenameFlags) -> Result<(), Error> {
-    match renameat2(AT_FDCWD, from, AT_FDCWD, to, flags) {
+    match renameat_with(CWD, from, CWD, to, flags) {
         // Without the flag it would be the same: nobody else is told the name.
-        Err(Errno::EINVAL | Errno::ENOSYS) if flags == RenameFlags::RENAME_NOREPLACE => {
+        Err(Errno::INVAL | Errno::NOSYS) if flags == RenameFlags::NOREPLACE => {
             fs::rename(from, to).map_err(Error::io("rename", from))
         }
         renamed => renamed.map_err(|errno| Error::io("rename", from)(errno.into())),
@@ -98,8 +98,8 @@ fn rename(from: &Path, to: &Path, flags: RenameFlags) -> Result<(), Error> {
 }
 
 fn is_unknown(error: &io::Error) -> bool {
-    let errno = error.raw_os_error().map(Errno::from_raw);
-    matches!(errno, Some(Errno::EINVAL | Errno::ENOSYS))
+    let errno = error.raw_os_error().map(Errno::from_raw_os_error);
+    matches!(errno, Some(Errno::INVAL | Errno::NOSYS))
 }
 
 /// Whether another file system begins there.

@@ -239,8 +239,10 @@ pub(crate) fn bring_up_loopback() -> Result<(), Errno> {
         SockFlag::SOCK_CLOEXEC,
         None,
     )?;
+    // C libraries differ in the type of its number.
+    let set_flags = libc::SIOCSIFFLAGS as libc::Ioctl;
     // SAFETY: the request has the type this ioctl wants and lives through the call.
-    let code = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request) };
+    let code = unsafe { libc::ioctl(socket.as_raw_fd(), set_flags, &raw const request) };
     Errno::result(code).map(drop)
 }
 

@@ -12,7 +12,7 @@ use nix::errno::Errno;
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::stat::{Mode, umask};
-use nix::sys::statvfs::{FsFlags, fstatvfs};
+use rustix::fs::StatVfsMountFlags as Held;
 
 use crate::failure::{StepError, io, system};
 use crate::identity::Identity;
@@ -157,22 +157,19 @@ fn make_mount_point(target: &Path, directory: bool) -> std::io::Result<()> {
 
 /// A remount sets all flags anew, so those the administrator gave the file system are repeated.
 fn flags_of(kept: &HeldGrant<'_>) -> Result<MsFlags, StepError> {
-    let held = fstatvfs(&kept.object)
-        .map_err(system("look at", "mount"))?
-        .flags();
+    let held = rustix::fs::fstatvfs(&kept.object)
+        .map_err(|error| system("look at", "mount")(Errno::from_raw(error.raw_os_error())))?
+        .f_flag;
     let mut flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
     if kept.access == Access::Device {
         flags.remove(MsFlags::MS_NODEV);
     }
-    let read_only = held.contains(FsFlags::ST_RDONLY) || kept.access == Access::ReadOnly;
+    let read_only = held.contains(Held::RDONLY) || kept.access == Access::ReadOnly;
     flags.set(MsFlags::MS_RDONLY, read_only);
-    flags.set(MsFlags::MS_NOEXEC, held.contains(FsFlags::ST_NOEXEC));
-    flags.set(MsFlags::MS_NOATIME, held.contains(FsFlags::ST_NOATIME));
-    flags.set(
-        MsFlags::MS_NODIRATIME,
-        held.contains(FsFlags::ST_NODIRATIME),
-    );
-    flags.set(MsFlags::MS_RELATIME, held.contains(FsFlags::ST_RELATIME));
+    flags.set(MsFlags::MS_NOEXEC, held.contains(Held::NOEXEC));
+    flags.set(MsFlags::MS_NOATIME, held.contains(Held::NOATIME));
+    flags.set(MsFlags::MS_NODIRATIME, held.contains(Held::NODIRATIME));
+    flags.set(MsFlags::MS_RELATIME, held.contains(Held::RELATIME));
     Ok(flags)
 }
 
