@@ -3,8 +3,7 @@
 //! It speaks the Anthropic Messages API and OpenAI's chat completions and responses, streaming and not, closely enough that the real
 //! Claude Code and Codex CLIs work against it. What it answers is a [`Scenario`]; what it was asked is a [`Recorded`] request.
 //!
-//! ```no_run
-//! # async fn example() -> Result<(), scripted_model::StartError> {
+//! ```text
 //! use scripted_model::{Scenario, Server};
 //!
 //! let model = Server::start().await?;
@@ -13,8 +12,6 @@
 //! // point a client at model.url() …
 //! let asked = model.wait_for_turns(1).await;
 //! assert!(asked[0].size < 8_000);
-//! # Ok(())
-//! # }
 //! ```
 //!
 //! Which scenario a request gets, in this order:

@@ -253,6 +253,24 @@ fn layers_no_library_is_too_large() {
     }
 }
 
+/// `tests/run` asks rustdoc for nothing: an example would be taken for one that is tried.
+#[test]
+fn layers_no_documentation_has_examples_that_would_run() {
+    let is_comment = |line: &&str| line.starts_with("///") || line.starts_with("//!");
+    for file in crates().iter().flat_map(|library| sources(library)) {
+        let text = fs::read_to_string(&file).unwrap();
+        let lines = text.lines().map(str::trim_start).filter(is_comment);
+        let fences = lines.filter_map(|line| line[3..].trim_start().strip_prefix("```"));
+        for (number, opening) in fences.enumerate().filter(|(number, _)| number % 2 == 0) {
+            assert!(
+                !matches!(opening, "" | "rust"),
+                "{}: {number}",
+                file.display()
+            );
+        }
+    }
+}
+
 #[test]
 fn layers_the_gateway_itself_is_the_wiring() {
     let mut names: Vec<String> = fs::read_dir(services().join("gateway/src"))
