@@ -71,7 +71,7 @@ const SEVENTH: Set = set!("seventh", 30, 60, 0, "");
 const EIGHTH: Set = set!("eighth", 30, 60, 0, "");
 const NINTH: Set = set!("ninth", 30, 56, 0, "");
 const TENTH: Set = set!("tenth", 17, 34, 1, "");
-// Of people who had seen neither the program nor the sets before: what is known of them is stated
+// Of authors who had seen neither the program nor the sets before: what is known of them is stated
 // with each.
 const ELEVENTH: Set = set!("eleventh", 60, 60, 4, "", 73);
 const TWELFTH: Set = set!("twelfth", 60, 60, 0, "", 75);
