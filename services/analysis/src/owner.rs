@@ -56,15 +56,12 @@ pub fn owners(text: &str) -> Vec<(&str, &str)> {
     marks.collect()
 }
 
-/// Whether `text` tells of the same thing of somebody else than the `asked`.
-pub fn is_of_another(asked: &[(String, String)], text: &str) -> bool {
-    let own = owners(text);
-    asked.iter().any(|(owner, thing)| {
-        let is_same = |other: &str| other.starts_with(thing.as_str()) || thing.starts_with(other);
-        let is_akin = |other: &str| other.contains(owner.as_str()) || owner.contains(other);
-        let mut others = own.iter().filter(|(_, other)| is_same(other));
-        !text.contains(owner.as_str()) && others.any(|(other, _)| !is_akin(other))
-    })
+/// Whether `text` tells of the same `thing` of somebody else than the `owner`.
+pub fn is_of_another((owner, thing): (&str, &str), text: &str) -> bool {
+    let is_same = |other: &str| other.starts_with(thing) || thing.starts_with(other);
+    let is_akin = |other: &str| other.contains(owner) || owner.contains(other);
+    let others = || owners(text).into_iter().filter(|(_, other)| is_same(other));
+    !text.contains(owner) && others().any(|(other, _)| !is_akin(other))
 }
 
 /// What stands before what the writer, or the writer's people, have.
@@ -121,13 +118,10 @@ mod tests {
     #[test]
     fn owner_of_the_same_thing_is_another() {
         let asked = owners("美咲の靴のサイズは?");
-        let asked: Vec<(String, String)> = asked
-            .into_iter()
-            .map(|(owner, thing)| (owner.to_owned(), thing.to_owned()))
-            .collect();
-        assert!(is_of_another(&asked, "健太の靴のサイズは24.5センチ"));
-        assert!(!is_of_another(&asked, "美咲の靴は23センチ"));
-        assert!(!is_of_another(&asked, "靴のサイズは23センチ"));
+        assert_eq!(asked, [("美咲", "靴"), ("靴", "サイズ")]);
+        let is_other = |text| asked.iter().any(|&one| is_of_another(one, text));
+        assert!(is_other("健太の靴のサイズは24.5センチ"));
+        assert!(!is_other("美咲の靴は23センチ") && !is_other("靴のサイズは23センチ"));
         assert!(owners("次のライブは? 11月3日の予定").is_empty());
     }
 

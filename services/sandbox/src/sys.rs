@@ -76,7 +76,7 @@ pub(crate) fn close_range(first: u32, last: u32) -> Result<(), Errno> {
 }
 
 /// The error of a call made through rustix, as nix has it.
-fn errno(error: rustix::io::Errno) -> Errno {
+pub(crate) fn errno(error: rustix::io::Errno) -> Errno {
     Errno::from_raw(error.raw_os_error())
 }
 

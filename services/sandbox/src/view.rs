@@ -17,6 +17,7 @@ use rustix::fs::StatVfsMountFlags as Held;
 use crate::failure::{StepError, io, system};
 use crate::identity::Identity;
 use crate::real;
+use crate::sys::errno;
 use crate::valid::{Access, Grant};
 
 /// The empty directories hold mount points only.
@@ -158,7 +159,8 @@ fn make_mount_point(target: &Path, directory: bool) -> std::io::Result<()> {
 /// A remount sets all flags anew, so those the administrator gave the file system are repeated.
 fn flags_of(kept: &HeldGrant<'_>) -> Result<MsFlags, StepError> {
     let held = rustix::fs::fstatvfs(&kept.object)
-        .map_err(|error| system("look at", "mount")(Errno::from_raw(error.raw_os_error())))?
+        .map_err(errno)
+        .map_err(system("look at", "mount"))?
         .f_flag;
     let mut flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
     if kept.access == Access::Device {

@@ -6,7 +6,7 @@ use crate::error::Error;
 
 /// What makes each version of the schema from the one before. The database
 /// itself has the number of the last that was applied (`PRAGMA user_version`).
-const STEPS: [&str; 7] = [
+const STEPS: [&str; 8] = [
     "
     CREATE TABLE documents (
         id INTEGER PRIMARY KEY,
@@ -71,6 +71,8 @@ const STEPS: [&str; 7] = [
     // prices: again.
     "UPDATE documents SET stamp = '';",
     // Items of a list know the one they speak of, and hours are no prices: again.
+    "UPDATE documents SET stamp = '';",
+    // Serial and model numbers are no prices: again.
     "UPDATE documents SET stamp = '';",
 ];
 

@@ -55,9 +55,10 @@ fn follow_changes(hits: &mut [Hit]) {
                 && older.answers()
                 && own.parts.evidence >= older.parts.evidence * CHANGED
                 && is_later(own, older)
-                && common_words(&about(own), &about(older), |word| {
-                    is_alike(own, older) || !is_general(word)
-                }) >= fewest_common(own, older)
+                && fewest_common(own, older).is_some_and(|fewest| {
+                    let counts = |word: &str| is_alike(own, older) || !is_general(word);
+                    common_words(&about(own), &about(older), counts) >= fewest
+                })
         });
         let most = older.map(|older| older.parts.evidence).fold(0.0, f64::max);
         let evidence = &mut hits[newer].parts.evidence;
@@ -65,17 +66,17 @@ fn follow_changes(hits: &mut [Hit]) {
     }
 }
 
-/// How many words both have to have. Where no kind of fact is asked for, both have to have a
-/// number: a code, and a code.
-fn fewest_common(newer: &Hit, older: &Hit) -> usize {
+/// How many words both have to have; None where they tell too little. Where no kind of fact is
+/// asked for, both have to have a number: a code, and a code.
+fn fewest_common(newer: &Hit, older: &Hit) -> Option<usize> {
     let facts = |hit: &Hit| analysis::facts(&hit.snippet);
     let is_untold = newer.parts.told == 0.0 && older.parts.told == 0.0;
     if newer.parts.told > 0.0 {
-        1
+        Some(1)
     } else if is_untold && facts(newer).meets(facts(older).only(Traits::NUMBER)) {
-        2
+        Some(2)
     } else {
-        usize::MAX
+        None
     }
 }
 

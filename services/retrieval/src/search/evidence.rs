@@ -66,7 +66,7 @@ pub(crate) fn of(wanted: &Wanted, (text, above): (&str, &str), language: Languag
     let sentences: Vec<Sentence<'_>> = sentences(text).into_iter().map(read).collect();
     let outside = wanted.matches(above, language);
     let is_of_others = (wanted.names != 0 && is_of_others(wanted, &sentences, language))
-        || (!wanted.owners.is_empty() && is_of_another(wanted, text, above))
+        || is_of_another(wanted, text, above)
         || is_of_somebody(wanted, &sentences, (outside, language));
     let group = Group::new(wanted, &sentences, outside);
     let mut best = (0, 0.0, false);
@@ -119,10 +119,12 @@ fn is_of_somebody(
             .any(|sentence| analysis::is_somebodys(sentence.text, is_asked))
 }
 
+/// The same in Japanese: the thing that is asked for, of another.
 fn is_of_another(wanted: &Wanted, text: &str, above: &str) -> bool {
-    let is_above = |owner: &str| above.contains(owner);
-    let mut owners = wanted.owners.iter().filter(|(owner, _)| !is_above(owner));
-    owners.any(|one| analysis::is_of_another(std::slice::from_ref(one), text))
+    let mut owners = wanted.owners.iter();
+    owners.any(|(owner, thing)| {
+        !above.contains(owner.as_str()) && analysis::is_of_another((owner, thing), text)
+    })
 }
 
 /// Which sentences of a passage tell of the same: what stands before the first that has the
