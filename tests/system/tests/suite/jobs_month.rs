@@ -148,13 +148,13 @@ impl Month {
 }
 
 /// Whether the row stands for the second.
-fn covers(row: &Value, at: i64) -> bool {
+pub(crate) fn covers(row: &Value, at: i64) -> bool {
     let field = |name: &str| row[name].as_i64().map(|ms| ms / 1000);
     let (from, to) = (field("plannedMs"), field("untilMs"));
     from.is_some_and(|from| from <= at) && to.or(from).is_some_and(|to| to >= at)
 }
 
-fn install(machine: &Machine, configuration: &Value) -> Result<()> {
+pub(crate) fn install(machine: &Machine, configuration: &Value) -> Result<()> {
     for line in [
         format!(
             "umask 077 && mkdir -p ~/.openclaw && cat >~/.openclaw/openclaw.json <<'END'\n{configuration}\nEND"

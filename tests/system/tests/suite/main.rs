@@ -15,6 +15,7 @@ mod grants;
 mod homes;
 mod installation;
 mod jobs;
+mod jobs_asleep;
 mod jobs_month;
 mod journal;
 mod kernels;
