@@ -142,8 +142,8 @@ pub struct End<'a> {
 pub struct Alarm {
     /// In Unix milliseconds.
     pub at_ms: i64,
-    /// Whether a machine that sleeps is woken for it.
-    pub wakes_system: bool,
+    /// When a machine that sleeps is woken, in Unix milliseconds: then, or later.
+    pub wake_at_ms: Option<i64>,
 }
 
 impl Alarm {
@@ -151,7 +151,7 @@ impl Alarm {
     pub fn of(request: &wire::ArmTimerRequest) -> Option<Self> {
         (request.at_ms > 0).then_some(Self {
             at_ms: request.at_ms,
-            wakes_system: request.wakes_system,
+            wake_at_ms: Some(request.wake_at_ms).filter(|at_ms| *at_ms > 0),
         })
     }
 }
@@ -302,7 +302,7 @@ impl Client {
     pub async fn arm_timer(&self, alarm: Option<Alarm>) -> Result<Armed, CallError> {
         let request = wire::ArmTimerRequest {
             at_ms: alarm.map_or(0, |alarm| alarm.at_ms),
-            wakes_system: alarm.is_some_and(|alarm| alarm.wakes_system),
+            wake_at_ms: alarm.and_then(|alarm| alarm.wake_at_ms).unwrap_or(0),
         };
         let armed = self.0.clone().arm_timer(request).await?.into_inner();
         Ok(Armed {

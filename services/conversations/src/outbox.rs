@@ -184,6 +184,15 @@ pub fn report(
     Ok(state.as_deref().and_then(State::parse))
 }
 
+/// How far the delivery `name` has come, and why it failed, if it did.
+pub fn outcome(connection: &Connection, name: &str) -> rusqlite::Result<Option<(State, String)>> {
+    let found: Option<(String, String)> = connection
+        .prepare_cached("SELECT state, reason FROM outbox WHERE name = ?1")?
+        .query_row([name], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    Ok(found.and_then(|(state, reason)| Some((State::parse(&state)?, reason))))
+}
+
 /// Says in the place of the question `name`, wherever it was put, what was
 /// decided: one that nobody was given is not asked any more, and one that somebody
 /// has is edited.

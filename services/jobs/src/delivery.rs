@@ -194,6 +194,8 @@ pub enum Delivered {
     NotRequested,
     /// It was told.
     Yes,
+    /// It waits to be told on a channel: nobody knows yet.
+    Waiting,
     /// There was nothing to tell, and why.
     Suppressed(&'static str),
     /// It was not told, and why.
@@ -206,6 +208,7 @@ impl Delivered {
         match self {
             Self::NotRequested => "not-requested",
             Self::Yes => "delivered",
+            Self::Waiting => "unknown",
             Self::Suppressed(_) | Self::Failed(_) => "not-delivered",
         }
     }

@@ -431,14 +431,36 @@ impl Job {
     /// somebody is to be told of that.
     /// `alerts` hold where the job does not say when.
     pub fn end(&mut self, ended: &Ended, alerts: &Alerts, now: i64) -> Option<String> {
-        let failures = self.state.end(ended);
-        let is_lost = failures >= FAILURES_LIMIT && !self.is_heartbeat();
+        let failures = self.state.end(ended, self.needs_delivery());
+        // What it does may be wanted although nobody can be told of it.
+        let has_failed = ended.error.is_some();
+        let is_lost = has_failed && failures >= FAILURES_LIMIT && !self.is_heartbeat();
         if is_lost || (self.schedule.is_once() && self.next_ms().is_none()) {
             self.enabled = false;
         }
         let own = self.rest.get("failureAlert");
         let policy = alert::policy(own, self.delivery.as_ref(), alerts);
         self.state.notice(policy, is_lost, now)
+    }
+
+    /// Notes what became of the result of its run that began `at_ms`, where that is the
+    /// last one and ended before it was known. Returns what somebody is to be told.
+    pub fn delivered(
+        &mut self,
+        at_ms: i64,
+        delivered: &Delivered,
+        alerts: &Alerts,
+        now: i64,
+    ) -> Option<String> {
+        if !self
+            .state
+            .delivered(at_ms, delivered, self.needs_delivery())
+        {
+            return None;
+        }
+        let own = self.rest.get("failureAlert");
+        let policy = alert::policy(own, self.delivery.as_ref(), alerts);
+        self.state.notice(policy, false, now)
     }
 
     /// In words, where results go.

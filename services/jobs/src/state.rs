@@ -53,8 +53,14 @@ pub struct Ended {
 }
 
 impl State {
-    /// A run ended. Returns the failures in a row.
-    pub(super) fn end(&mut self, ended: &Ended) -> u64 {
+    /// A run ended; that its result was not delivered is a failure where it `needs`
+    /// that. Returns the failures in a row.
+    pub(super) fn end(&mut self, ended: &Ended, needs: bool) -> u64 {
+        let undelivered = match &ended.delivered {
+            Delivered::Failed(why) if needs => Some(format!("not delivered: {why}")),
+            _ => None,
+        };
+        let error = ended.error.clone().or(undelivered);
         self.last_run_at_ms = self.running_at_ms.take().or(Some(ended.at_ms));
         self.last_duration_ms = Some(ended.took_ms);
         let status = match &ended.error {
@@ -63,13 +69,13 @@ impl State {
             None => "ok",
         };
         self.last_run_status = Some(status.to_owned());
-        self.last_error.clone_from(&ended.error);
         let before = self.consecutive_errors.unwrap_or(0);
-        let failures = match ended.error {
+        let failures = match error {
             Some(_) => before + 1,
             None if ended.is_skipped => before,
             None => 0,
         };
+        self.last_error = error;
         self.consecutive_errors = Some(failures);
         self.last_delivered = Some(ended.delivered == Delivered::Yes);
         self.last_delivery_status = Some(ended.delivered.status().to_owned());
@@ -78,6 +84,25 @@ impl State {
             _ => None,
         };
         failures
+    }
+
+    /// What became of the result of the last run, if that began `at_ms`, is known now;
+    /// whether it is such a failure as [`State::end`] says.
+    pub(super) fn delivered(&mut self, at_ms: i64, delivered: &Delivered, needs: bool) -> bool {
+        if self.last_run_at_ms != Some(at_ms) {
+            return false;
+        }
+        self.last_delivered = Some(*delivered == Delivered::Yes);
+        self.last_delivery_status = Some(delivered.status().to_owned());
+        let Delivered::Failed(why) = delivered else {
+            return false;
+        };
+        self.last_delivery_error = Some(why.clone());
+        if needs {
+            self.last_error = Some(format!("not delivered: {why}"));
+            self.consecutive_errors = Some(self.consecutive_errors.unwrap_or(0) + 1);
+        }
+        needs
     }
 
     /// The job is switched on: what went wrong before does not count.
@@ -155,7 +180,7 @@ mod tests {
             (None, 107),
             (None, 108),
         ] {
-            state.end(&ended(error));
+            state.end(&ended(error), true);
             told.push(state.notice(POLICY, false, now).unwrap_or_default());
         }
         let expected = [
@@ -173,7 +198,7 @@ mod tests {
     fn failure_is_told_after_the_clock_was_set_back() {
         let mut state = State::default();
         for (now, is_told) in [(1000, false), (1000, true), (500, true), (501, false)] {
-            state.end(&ended(Some("no")));
+            state.end(&ended(Some("no")), true);
             assert_eq!(state.notice(POLICY, false, now).is_some(), is_told, "{now}");
         }
     }
@@ -182,7 +207,7 @@ mod tests {
     fn the_last_failure_is_told_whoever_wants_none() {
         let mut state = State::default();
         for _ in 0..FAILURES_LIMIT {
-            state.end(&ended(Some("no")));
+            state.end(&ended(Some("no")), true);
         }
         assert_eq!(state.notice(None, false, 5), None);
         let last = state.notice(None, true, 5);

@@ -19,6 +19,7 @@ use openclaw_proto::feed::Kind as Happened;
 use openclaw_proto::outbox::{Delivery, Extras, Kind, Outcome, Place, Report, State, Wanted};
 use openclaw_sessions::now_ms;
 use tokio::sync::{broadcast, watch};
+use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -166,6 +167,44 @@ impl Outbox {
         let state = self.database.call("note a delivery", note).await?;
         self.look();
         state.ok_or(Refused::Unknown(id))
+    }
+
+    /// How the delivery `name` ended, and why it failed, if it did; None: it had not
+    /// after `patience`.
+    pub async fn ended(
+        &self,
+        name: &str,
+        patience: Duration,
+    ) -> Result<Option<(State, String)>, Fault> {
+        // Before the first look, so that nothing is missed between the two.
+        let mut news = self.news.subscribe();
+        let deadline = Instant::now() + patience;
+        loop {
+            let wanted = name.to_owned();
+            let look =
+                move |connection: &rusqlite::Connection| outbox::outcome(connection, &wanted);
+            let found = self
+                .database
+                .read("look for a delivery's end", look)
+                .await?;
+            let ended =
+                found.filter(|(state, _)| matches!(state, State::Delivered | State::Failed));
+            if ended.is_some() {
+                return Ok(ended);
+            }
+            tokio::select! {
+                () = self.closing.cancelled() => return Ok(None),
+                heard = timeout_at(deadline, news.changed()) => match heard {
+                    Ok(Ok(())) => {}
+                    Ok(Err(_)) | Err(_) => return Ok(None),
+                },
+            }
+        }
+    }
+
+    /// Is told when a delivery may have ended.
+    pub fn news(&self) -> watch::Receiver<u64> {
+        self.news.subscribe()
     }
 
     /// Gives up what cannot be delivered, now and then.

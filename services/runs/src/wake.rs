@@ -5,6 +5,7 @@ use openclaw_conversations::Refusal;
 use openclaw_proto::gateway::{Accepted, Message};
 use openclaw_sessions::SessionKey;
 use openclaw_sessions::transcript::SYSTEM;
+use serde_json::{Map, Value};
 
 use crate::heartbeat::Heartbeats;
 use crate::submission::Submitter;
@@ -50,7 +51,7 @@ impl Waker {
         let is_new = self.note(key, text, |_| Ok(())).await?;
         let run = match when {
             When::NextTurn => None,
-            When::Now => Some(self.rouse(key, "", reason).await?),
+            When::Now => Some(self.rouse(key, "", Map::new(), reason).await?),
         };
         Ok(Woken { is_new, run })
     }
@@ -61,7 +62,7 @@ impl Waker {
     }
 
     /// Notes and tells how a heartbeat was, in OpenClaw's fields.
-    pub async fn note_heartbeat(&self, event: &serde_json::Value) {
+    pub async fn note_heartbeat(&self, event: &Value) {
         self.heartbeats.note(event).await;
     }
 
@@ -78,11 +79,13 @@ impl Waker {
     }
 
     /// Has the agent of session `key` told of what waits, in a turn of its own.
-    /// Under the same idempotency key, unless it is empty, there is one such turn.
+    /// Under the same idempotency key, unless it is empty, there is one such turn;
+    /// `limits` are that turn's own ([`Extra::limits`]).
     pub async fn rouse(
         &self,
         key: &SessionKey,
         idempotency_key: &str,
+        limits: Map<String, Value>,
         reason: &'static str,
     ) -> Result<Accepted, Refusal> {
         // Where another turn was told of it meanwhile, there is nothing but to look.
@@ -97,6 +100,7 @@ impl Waker {
             ..Message::default()
         };
         let extra = Extra {
+            limits,
             sender: Sender::program(),
             ..Extra::default()
         };

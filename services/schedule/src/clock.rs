@@ -9,7 +9,7 @@ use tokio::time::sleep;
 
 use crate::heartbeat::Beat;
 use crate::perform::{Outcome, Run};
-use crate::rows::State;
+use crate::rows::{Settled, State};
 use crate::{RETRY, Refused, Schedule, audience, delivery, entry, script};
 use openclaw_jobs::{Delivered, Ended, Job, Payload};
 use openclaw_runs::JobAction;
@@ -163,6 +163,41 @@ impl Schedule {
             self.alert(job, &notice).await;
         }
         Ok(())
+    }
+
+    /// Notes what channels say of results after their runs were over.
+    pub(crate) async fn follow_deliveries(&self) {
+        let mut news = self.needs.outbox.news();
+        while !self.needs.tasks.is_closed() {
+            match self.jobs.settle(self.needs.alerts()).await {
+                Ok(settled) => {
+                    for settled in settled {
+                        self.settled(settled).await;
+                    }
+                }
+                Err(fault) => {
+                    failure::report("note what became of results, trying again later", &fault);
+                    sleep(RETRY).await;
+                    continue;
+                }
+            }
+            if news.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
+    async fn settled(&self, settled: Settled) {
+        let Settled {
+            job,
+            job_id,
+            entry,
+            notice,
+        } = settled;
+        self.tell(&job_id, JobAction::Finished, job.as_ref(), Some(&entry));
+        if let (Some(job), Some(notice)) = (job, notice) {
+            self.alert(&job, &notice).await;
+        }
     }
 
     async fn alert(&self, job: &Job, notice: &str) {

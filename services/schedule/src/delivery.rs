@@ -7,7 +7,7 @@ use openclaw_conversations::sessions::Wanted;
 use openclaw_daemon::failure;
 use openclaw_jobs::{Delivered, Delivery, Destination, Invalid, Job};
 use openclaw_proto::call::RefusalCode;
-use openclaw_proto::outbox::{Extras, Kind, Place};
+use openclaw_proto::outbox::{Extras, Kind, Place, State};
 use openclaw_runs::reply_text::SILENT;
 use openclaw_runs::{injected, keys};
 use openclaw_sessions::{SessionKey, now_ms, silence};
@@ -29,6 +29,10 @@ const RETRIES: [Duration; 3] = [
     Duration::from_secs(5),
     Duration::from_secs(30),
 ];
+
+/// How long a channel has to say that it delivered a result, before the run is over
+/// without that. Longer than a provider takes that answers at all.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Refuses a job with `fields` that would tell something in a session that is made up
 /// of the name of a channel.
@@ -75,7 +79,7 @@ pub(crate) async fn announce(
             (Destination::Webhook(url), _) => webhook(needs, run, (url, number), outcome).await,
             (_, Outcome::Failed(_) | Outcome::Told) => continue,
             (_, Outcome::Answered(text)) => match said(text) {
-                Ok(text) => say(needs, run, made_in, (destination, text)).await,
+                Ok(text) => say(needs, run, made_in, (destination, number, text)).await,
                 Err(reason) => Delivered::Suppressed(reason),
             },
         };
@@ -102,18 +106,21 @@ fn both(one: Delivered, other: Delivered) -> Delivered {
         }
         (failed @ Delivered::Failed(_), _) | (_, failed @ Delivered::Failed(_)) => failed,
         (Delivered::NotRequested, other) => other,
+        (Delivered::Waiting, _) | (_, Delivered::Waiting) => Delivered::Waiting,
         (Delivered::Yes, _) | (_, Delivered::Yes) => Delivered::Yes,
         (one, _) => one,
     }
 }
 
-/// Says `text` at a destination, once for each run.
+/// Says `text` at the run's destination of that number, once for each run.
 async fn say(
     needs: &Needs,
     run: &Run,
     made_in: Option<&SessionKey>,
-    (destination, text): (&Destination, &str),
+    (destination, number, text): (&Destination, usize, &str),
 ) -> Delivered {
+    let name = delivery_name(&run.id, number);
+    let patience = patience(run);
     let named = format!("[{}]\n\n{text}", run.job.name);
     match destination {
         Destination::Session(to) => {
@@ -122,7 +129,7 @@ async fn say(
                 Err(problem) => return Delivered::Failed(problem),
             };
             if made_in == Some(&key) {
-                return on_channel_of(needs, &key, (&run.id, text)).await;
+                return on_channel_of(needs, &key, (&name, text), patience).await;
             }
             if run.is_resumed && was_told(needs, &key, &run.id).await {
                 return Delivered::Yes;
@@ -149,7 +156,7 @@ async fn say(
                 Err(problem) => return Delivered::Failed(problem),
             };
             let text = if run.job.is_reminder() { text } else { &named };
-            at_place(needs, &key, place, (&run.id, text)).await
+            at_place(needs, &key, place, (&name, text), patience).await
         }
         Destination::Webhook(_) => Delivered::NotRequested,
     }
@@ -168,30 +175,49 @@ pub(crate) async fn on_channel_of(
     needs: &Needs,
     key: &SessionKey,
     said: (&str, &str),
+    patience: Duration,
 ) -> Delivered {
     let entry = match needs.sessions.entry(key).await {
         Ok(entry) => entry,
         Err(refusal) => return Delivered::Failed(failure::chain(&refusal)),
     };
     match entry.get(Place::FIELD).and_then(Place::of_session) {
-        Some(place) => at_place(needs, key, place, said).await,
+        Some(place) => at_place(needs, key, place, said, patience).await,
         None => Delivered::Yes,
     }
 }
 
-/// Puts it into the outbox, under the name of what it tells of: there it is once.
+/// What the outbox knows by it that a run says at its destination of that number.
+pub(crate) fn delivery_name(run_id: &str, number: usize) -> String {
+    match number {
+        0 => format!("job {run_id}"),
+        _ => format!("job {run_id} {number}"),
+    }
+}
+
+/// How long is waited for a channel: its next run does not wait behind this one.
+pub(crate) fn patience(run: &Run) -> Duration {
+    let until_next = run.job.next_ms().map(|next_ms| next_ms - now_ms());
+    let until_next = until_next.map(|ms| u64::try_from(ms).unwrap_or(0));
+    let until_next = until_next.map_or(Duration::MAX, Duration::from_millis);
+    PATIENCE.min(until_next)
+}
+
+/// Puts it into the outbox under its name, where it is once, and waits for the channel
+/// to say what came of it.
 pub(crate) async fn at_place(
     needs: &Needs,
     key: &SessionKey,
     place: Place,
-    (id, text): (&str, &str),
+    (name, text): (&str, &str),
+    patience: Duration,
 ) -> Delivered {
     let place = match checked(needs, place) {
         Ok(place) => place,
         Err(problem) => return Delivered::Failed(problem),
     };
     let new = NewDelivery {
-        name: format!("job {id}"),
+        name: name.to_owned(),
         place,
         session_key: key.to_string(),
         agent_id: key.agent().to_string(),
@@ -203,8 +229,13 @@ pub(crate) async fn at_place(
         paths: Vec::new(),
     };
     let add = move |connection: &rusqlite::Connection| outbox::add(connection, &new, now_ms());
-    match needs.outbox.change("say what a job came to", add).await {
-        Ok(_) => Delivered::Yes,
+    if let Err(fault) = needs.outbox.change("say what a job came to", add).await {
+        return Delivered::Failed(failure::chain(&fault));
+    }
+    match needs.outbox.ended(name, patience).await {
+        Ok(Some((State::Failed, why))) => Delivered::Failed(why),
+        Ok(Some(_)) => Delivered::Yes,
+        Ok(None) => Delivered::Waiting,
         Err(fault) => Delivered::Failed(failure::chain(&fault)),
     }
 }
@@ -286,7 +317,10 @@ pub(crate) async fn alert(needs: &Needs, job: &Job, text: &str) -> Delivered {
                     thread,
                 };
                 match session(needs, None, job) {
-                    Ok(key) => at_place(needs, &key, place, (&id, &said)).await,
+                    Ok(key) => {
+                        let name = delivery_name(&id, 0);
+                        at_place(needs, &key, place, (&name, &said), PATIENCE).await
+                    }
                     Err(problem) => Delivered::Failed(problem),
                 }
             }

@@ -20,7 +20,7 @@ use openclaw_settings::{DirectPolicy, Heartbeat, Settings};
 use serde_json::{Map, json};
 
 use crate::audience;
-use crate::delivery::{at_place, on_channel_of};
+use crate::delivery::{at_place, delivery_name, on_channel_of, patience};
 use crate::jobs::Jobs;
 use crate::needs::Needs;
 use crate::perform::{self, Outcome, Run};
@@ -272,7 +272,8 @@ impl<'a> Beat<'a> {
         beat: &Heartbeat,
         (key, words): (&SessionKey, &str),
     ) -> Delivered {
-        let said = (self.run.id.as_str(), words);
+        let name = delivery_name(&self.run.id, 0);
+        let (said, patience) = ((name.as_str(), words), patience(self.run));
         let place = match beat.target.as_str() {
             "none" => return Delivered::NotRequested,
             LAST => {
@@ -285,7 +286,7 @@ impl<'a> Beat<'a> {
                     Ok(session) => session,
                     Err(refusal) => return Delivered::Failed(failure::chain(&refusal)),
                 };
-                return on_channel_of(self.needs, &session, said).await;
+                return on_channel_of(self.needs, &session, said, patience).await;
             }
             "owner" => match self.owner(settings).await {
                 Some(place) => place,
@@ -309,7 +310,7 @@ impl<'a> Beat<'a> {
             return Delivered::Suppressed("dm-blocked");
         }
         let account = beat.account_id.clone().unwrap_or(place.account.clone());
-        at_place(self.needs, key, Place { account, ..place }, said).await
+        at_place(self.needs, key, Place { account, ..place }, said, patience).await
     }
 
     /// The owner's direct chat: the first that the configuration names, or whoever

@@ -6,14 +6,14 @@ use openclaw_sessions::now_ms;
 use openclaw_settings::Settings;
 use serde_json::{Map, Value};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
-use openclaw_jobs::{Alerts, CatchUp, Ended, Invalid, Job, Maker};
+use openclaw_jobs::{Alerts, CatchUp, Delivered, Ended, Invalid, Job, Maker};
 
 use crate::audience;
-use crate::rows::{self, Begun, Look, NotBegun, State};
+use crate::rows::{self, Begun, Look, NotBegun, Settled, State};
 
 /// Jobs that may be kept.
 const JOB_LIMIT: usize = 1000;
@@ -28,6 +28,8 @@ pub struct Jobs {
     planned: Notify,
     /// How often that was.
     plan: AtomicU64,
+    /// Whether channels may have to say yet what became of results.
+    is_waiting: AtomicBool,
 }
 
 /// Why something is not done with a job.
@@ -118,6 +120,7 @@ impl Jobs {
             changed: Notify::new(),
             planned: Notify::new(),
             plan: AtomicU64::new(0),
+            is_waiting: AtomicBool::new(true),
         }
     }
 
@@ -331,8 +334,9 @@ impl Jobs {
         Ok(look)
     }
 
-    /// When the next job is due, and whether a machine that sleeps is woken for it.
-    pub(crate) async fn next(&self) -> Result<Option<(i64, bool)>, Fault> {
+    /// When the next job is due, and when the next one for which a machine that sleeps
+    /// is woken.
+    pub(crate) async fn next(&self) -> Result<Option<(i64, Option<i64>)>, Fault> {
         let next = self.database.read("look for the next job", rows::next);
         next.await
     }
@@ -366,6 +370,23 @@ impl Jobs {
         self.database.call("note that a job ran", ran).await
     }
 
+    /// Notes what channels have said since of results whose runs are over.
+    pub(crate) async fn settle(&self, alerts: Alerts) -> Result<Vec<Settled>, Fault> {
+        if !self.is_waiting.swap(false, Ordering::Relaxed) {
+            return Ok(Vec::new());
+        }
+        let settle =
+            move |connection: &rusqlite::Connection| rows::settle(connection, &alerts, now_ms());
+        let settled = self
+            .database
+            .call("note what became of results", settle)
+            .await;
+        if settled.as_ref().map_or(true, |(_, is_waiting)| *is_waiting) {
+            self.is_waiting.store(true, Ordering::Relaxed);
+        }
+        Ok(settled?.0)
+    }
+
     /// Notes how a run of `job` ended, with the entry that is made of the job as
     /// it is then; None when that is noted already.
     pub(crate) async fn close(
@@ -376,6 +397,7 @@ impl Jobs {
         entry: impl FnOnce(&Job) -> Value + Send + 'static,
     ) -> Result<Option<Closed>, Fault> {
         let (begun, run_id) = (job.clone(), run_id.to_owned());
+        let is_waiting = ended.delivered == Delivered::Waiting;
         let close = move |connection: &rusqlite::Connection| {
             let now = now_ms();
             // It may have been changed or removed meanwhile.
@@ -395,6 +417,9 @@ impl Jobs {
             Ok(Some(Closed { job, notice, entry }))
         };
         let closed = self.database.call("note how a job ended", close).await;
+        if is_waiting {
+            self.is_waiting.store(true, Ordering::Relaxed);
+        }
         self.look_again();
         closed
     }

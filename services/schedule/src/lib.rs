@@ -70,6 +70,7 @@ impl Schedule {
         tokio::join!(
             Arc::clone(&self).keep_time(),
             Arc::clone(&self).keep_armed(),
+            self.follow_deliveries(),
             self.follow_configuration(),
         );
     }

@@ -126,9 +126,17 @@ impl Run {
             needs.waker.note(key, text, noted).await?;
         }
         if self.job.wake_mode == "now" {
-            needs.waker.rouse(key, &self.id, CHANNEL).await?;
+            let waker = &needs.waker;
+            waker.rouse(key, &self.id, self.limits(), CHANNEL).await?;
         }
         Ok(Outcome::Told)
+    }
+
+    /// What its turn is held to, beside what every turn is.
+    fn limits(&self) -> Map<String, Value> {
+        let limit = self.limit_usd;
+        let limit = limit.map(|usd| ("costPerTurn".to_owned(), json!(usd)));
+        limit.into_iter().collect()
     }
 
     async fn run_command(&self, needs: &Needs, key: &SessionKey, command: &Command) -> Outcome {
@@ -161,14 +169,11 @@ impl Run {
         if self.job.session_target == ISOLATED && !self.is_resumed {
             begin_anew(&needs.sessions, key).await?;
         }
-        let limit = self
-            .limit_usd
-            .map(|usd| ("costPerTurn".to_owned(), json!(usd)));
         let word = |name: &str| Some(rest.get(name)?.as_str()?.to_owned());
         let extra = Extra {
             model: word("model"),
             thinking_level: word("thinking"),
-            limits: limit.into_iter().collect(),
+            limits: self.limits(),
             light_context: rest.get("lightContext").and_then(Value::as_bool) == Some(true),
             sender: Sender::program(),
             ..Extra::default()

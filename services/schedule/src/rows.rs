@@ -2,6 +2,7 @@
 //! run that was begun by hand. Whatever changes a job and its runs together is one
 //! transaction.
 
+mod late;
 mod table;
 
 use jiff::Timestamp;
@@ -11,6 +12,7 @@ use openclaw_proto::schedule::JobRun;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde_json::{Value, json};
 
+pub(crate) use late::{Settled, settle};
 use table::jobs;
 pub(crate) use table::{count, declared, heartbeats, read, read_all, remove, write};
 
@@ -109,14 +111,21 @@ pub(crate) fn look(connection: &Connection, missed: CatchUp, now: i64) -> rusqli
     })
 }
 
-/// When the next job is due, and whether a machine that sleeps is woken for it.
-pub(crate) fn next(connection: &Connection) -> rusqlite::Result<Option<(i64, bool)>> {
-    let next = connection
-        .prepare_cached("SELECT job FROM jobs WHERE next_ms IS NOT NULL ORDER BY next_ms LIMIT 1")?
-        .query_row([], |row| row.get::<_, String>(0))
-        .optional()?;
-    let job = next.and_then(|text| Job::read(&text));
-    Ok(job.and_then(|job| Some((job.next_ms()?, job.wakes_system()))))
+/// When the next job is due, and when the next one for which a machine that sleeps
+/// is woken.
+pub(crate) fn next(connection: &Connection) -> rusqlite::Result<Option<(i64, Option<i64>)>> {
+    let next: Option<i64> = connection
+        .prepare_cached("SELECT min(next_ms) FROM jobs")?
+        .query_row([], |row| row.get(0))?;
+    let Some(next) = next else {
+        return Ok(None);
+    };
+    // Of a thousand jobs few say so.
+    let waking =
+        "SELECT job FROM jobs WHERE next_ms IS NOT NULL AND instr(job, '\"wakeSystem\"') > 0";
+    let mut waking = jobs(connection, waking, [])?;
+    waking.retain(Job::wakes_system);
+    Ok(Some((next, waking.iter().filter_map(Job::next_ms).min())))
 }
 
 /// Notes the times of `job` that have come. One that has a row, as after the
@@ -356,6 +365,15 @@ pub(crate) fn left(connection: &Connection, now: i64) -> rusqlite::Result<Vec<Be
                 started_ms,
                 has_run: state == State::Ran.as_str(),
             }),
+            // It did what it had to do, and nobody is there who wants to know.
+            None if state == State::Ran.as_str() => {
+                let entry = json!({
+                    "ts": now, "jobId": job_id, "runId": run_id, "action": "finished",
+                    "status": "ok", "delivered": false, "deliveryStatus": "not-delivered",
+                    "deliveryError": "the job was removed before its result was told",
+                });
+                end(connection, &run_id, State::Ran, &entry, now)?;
+            }
             None => {
                 let entry = json!({
                     "ts": now, "jobId": job_id, "runId": run_id, "action": "finished",

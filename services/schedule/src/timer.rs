@@ -74,10 +74,7 @@ impl Schedule {
             Some(_) => mark(self.mark_path()).await,
             None => unmark(self.mark_path()).await,
         }
-        Ok(next.map(|(at_ms, wakes_system)| Alarm {
-            at_ms,
-            wakes_system,
-        }))
+        Ok(next.map(|(at_ms, wake_at_ms)| Alarm { at_ms, wake_at_ms }))
     }
 
     /// Sets the timer; whether that was done, or there is none to set.
@@ -93,10 +90,10 @@ impl Schedule {
         let timer = alarm.filter(|_| armed.is_armed);
         self.wakeup
             .note(alarm.map(|it| it.at_ms), timer.map(|it| it.at_ms));
-        let is_to_wake = alarm.is_some_and(|alarm| alarm.wakes_system);
+        let is_to_wake = alarm.is_some_and(|alarm| alarm.wake_at_ms.is_some());
         if is_to_wake && armed.is_armed && !armed.wakes_system {
             tracing::warn!(
-                "the next job is to wake the machine, and the user's service manager may not \
+                "a job is to wake the machine, and the user's service manager may not \
                  (CAP_WAKE_ALARM): it runs when the machine is awake again"
             );
         }

@@ -1,4 +1,4 @@
-//! The timer that starts the gateway for the job that is due next.
+//! The timers that start the gateway for the job that is due next.
 
 use std::fs;
 
@@ -12,6 +12,12 @@ use super::systemd::{Properties, Systemd, TARGET, is_no_unit};
 /// It starts the service of its name, which is installed.
 const TIMER: &str = "openclaw-schedule.timer";
 
+/// It starts the same service, for a job that is due later and is to wake the machine.
+const WAKING_TIMER: &str = "openclaw-schedule-wake.timer";
+
+/// What both start.
+const SERVICE: &str = "openclaw-schedule.service";
+
 /// systemd's own default is a minute.
 const ACCURACY_US: u64 = 100_000;
 
@@ -19,28 +25,40 @@ const ACCURACY_US: u64 = 100_000;
 const WAKE_ALARM: u64 = 1 << 35;
 
 impl Systemd {
-    /// Replaces the timer by one for `alarm`, or by none.
+    /// Replaces the timers by those for `alarm`, or by none. A job that is to wake the
+    /// machine has one of its own where another job is due before: that one would
+    /// pass while the machine sleeps.
     pub(super) async fn arm(&self, alarm: Option<Alarm>) -> Result<Armed, Error> {
+        let wake_at_ms = alarm.and_then(|alarm| alarm.wake_at_ms);
+        let wake_at_ms = wake_at_ms.filter(|_| may_wake());
+        let is_next = |at_ms| alarm.is_some_and(|alarm| alarm.at_ms == at_ms);
+        let next = alarm.map(|alarm| (alarm.at_ms, wake_at_ms == Some(alarm.at_ms)));
+        let waking = wake_at_ms.filter(|at_ms| !is_next(*at_ms));
+        self.replace(TIMER, next).await?;
+        self.replace(WAKING_TIMER, waking.map(|at_ms| (at_ms, true)))
+            .await?;
+        Ok(Armed {
+            is_armed: alarm.is_some(),
+            wakes_system: wake_at_ms.is_some(),
+        })
+    }
+
+    /// Replaces a timer by one for a time, which may wake the machine, or by none.
+    async fn replace(&self, timer: &str, at: Option<(i64, bool)>) -> Result<(), Error> {
         let failed = |source| Error::Unit {
-            unit: TIMER.to_owned(),
+            unit: timer.to_owned(),
             source: Box::new(source),
         };
-        match self.ask("StopUnit", &(TIMER, "replace")).await {
+        match self.ask("StopUnit", &(timer, "replace")).await {
             Err(error) if !is_no_unit(&error) => return Err(failed(error)),
             _ => {}
         }
-        let Some(alarm) = alarm else {
-            return Ok(Armed::default());
+        let Some((at_ms, wakes_system)) = at else {
+            return Ok(());
         };
-        let wakes_system = alarm.wakes_system && may_wake();
-        let properties = properties(alarm.at_ms, wakes_system);
-        self.start_transient(TIMER, properties)
+        self.start_transient(timer, properties(at_ms, wakes_system))
             .await
-            .map_err(failed)?;
-        Ok(Armed {
-            is_armed: true,
-            wakes_system,
-        })
+            .map_err(failed)
     }
 }
 
@@ -65,6 +83,7 @@ fn properties(at_ms: i64, wakes_system: bool) -> Properties<'static> {
         ("AccuracyUSec", ACCURACY_US.into()),
         ("RemainAfterElapse", false.into()),
         ("WakeSystem", wakes_system.into()),
+        ("Unit", SERVICE.into()),
         // With the suite goes what would start it again.
         ("PartOf", vec![TARGET.to_owned()].into()),
     ]

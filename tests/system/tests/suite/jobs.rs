@@ -94,6 +94,10 @@ fn jobs_run_when_nobody_is_there() -> Result<()> {
     eventually("the timer", || {
         Ok(scene.timers()?.contains("openclaw-schedule.timer"))
     })?;
+    // Each firing of the timer is a start: none is one too many.
+    scene.user(
+        "for start in $(seq 40); do systemctl --user start openclaw-schedule.service || exit; done",
+    )?;
     // Nothing of the suite runs but its sockets and the timer.
     scene.user(
         "systemctl --user stop openclaw-gateway.service openclaw-agent-runner.service \

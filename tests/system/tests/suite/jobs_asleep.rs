@@ -197,9 +197,12 @@ fn job_that_may_wakes_the_machine_at_its_time() -> Result<()> {
     scene.user(
         "openclawctl cron add 'tea' --remind --name wake --wake-machine --at 'in 60 seconds'",
     )?;
+    // One that does not is due before, and another one of its own timer.
+    scene.user("openclawctl cron add 'water' --remind --name before --at 'in 30 seconds'")?;
     let planned_ms = scene.due("wake")?;
     eventually("a timer that wakes the machine", || {
-        let wakes = scene.user("systemctl --user show -P WakeSystem openclaw-schedule.timer")?;
+        let wakes =
+            scene.user("systemctl --user show -P WakeSystem openclaw-schedule-wake.timer")?;
         Ok(wakes.trim() == "yes")
     })?;
     let line = format!(
