@@ -20,7 +20,7 @@ use crate::bot::Bot;
 use crate::html::html;
 use crate::send::{Target, delete};
 use crate::settings::Streaming;
-use crate::shown::Shown;
+use crate::shown::{Preview, Shown};
 
 /// Between two edits. They count as messages do.
 const BETWEEN: Duration = Duration::from_millis(1500);
@@ -200,8 +200,8 @@ impl View<'_> {
     async fn take_back(&self) {
         let mut shown = self.shown.lock().await;
         shown.is_over = true;
-        if let Some(message) = shown.take_message() {
-            delete(self.bot, &self.target, message).await;
+        if let Some(message) = &shown.message {
+            delete(self.bot, &self.target, message.id).await;
         }
         shown.forget();
     }
@@ -226,9 +226,9 @@ impl View<'_> {
     async fn send(&mut self, shown: &mut Shown, content: &str) {
         let Ok(api) = self.bot.api() else { return };
         let mut parameters = self.target.message(content);
-        let method = match shown.message {
+        let method = match &shown.message {
             Some(message) => {
-                parameters["message_id"] = message.into();
+                parameters["message_id"] = message.id.into();
                 "editMessageText"
             }
             None => "sendMessage",
@@ -244,9 +244,12 @@ impl View<'_> {
             Ok(sent) => {
                 let id = sent["message_id"].as_i64();
                 if let Some(id) = id.filter(|_| shown.message.is_none()) {
-                    shown.message = Some(id);
+                    let spot = self.target.spot().clone();
+                    let message = Preview { id, spot };
+                    let recorded = message.record();
+                    shown.message = Some(message);
                     if let Some(record) = &mut shown.record
-                        && let Err(error) = record.sent(vec![id.to_string()])
+                        && let Err(error) = record.sent(recorded)
                     {
                         openclaw_daemon::failure::report("record what is shown", &error);
                     }

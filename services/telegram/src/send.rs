@@ -11,9 +11,10 @@ use openclaw_daemon::configuration::now_ms;
 use openclaw_proto::outbox::{Delivery, Kind, Outcome};
 
 use crate::bot::Bot;
+use crate::shown::Shown;
 use content::Part;
 
-pub(crate) use call::{Failure, Target, delete};
+pub(crate) use call::{Failure, Spot, Target, delete};
 
 /// When a delivery is tried again that Telegram could not take.
 const AGAIN_MS: i64 = 5_000;
@@ -31,9 +32,18 @@ pub(crate) async fn deliver(
     {
         return edit(bot, delivery, provider_ids, text).await;
     }
-    // What was shown while the run went on ends here; nothing more is shown after.
-    let mut shown = bot.lives.end(&delivery.run_id, link).await;
     let mut target = Target::of(bot, delivery);
+    let mut shown = shown(bot, delivery, link).await;
+    let is_reply = matches!(delivery.kind, Kind::Reply { .. });
+    let replaced = shown.as_ref().and_then(|it| it.at(target.spot()));
+    if replaced.is_some()
+        && !is_reply
+        && let Some(shown) = &mut shown
+    {
+        // Before it is sent: a daemon that is killed after that would put the answer in
+        // the place of the question.
+        shown.unrecord(&delivery.run_id, link);
+    }
     let parts = content::parts(bot, delivery);
     let begin = progress.parts().len();
     let of_text = |part: &Part| matches!(part, Part::Text(_));
@@ -52,7 +62,7 @@ pub(crate) async fn deliver(
         };
         let sent = match part {
             Part::Text(text) => {
-                let replaced = shown.take_message().filter(|_| Some(index) == first_text);
+                let replaced = replaced.filter(|_| Some(index) == first_text);
                 call::text(bot, &mut target, text, keyboard, replaced).await
             }
             Part::File(index) => call::file(bot, &mut target, delivery, *index, link).await,
@@ -70,12 +80,34 @@ pub(crate) async fn deliver(
         }
     }
     if first_text.is_none()
-        && let Some(message) = shown.take_message()
+        && let Some(message) = replaced
     {
         call::delete(bot, &target, message).await;
     }
-    shown.forget();
+    match &mut shown {
+        Some(shown) if is_reply => shown.forget(),
+        Some(shown) => shown.message = None,
+        None => {}
+    }
     Outcome::Delivered(progress.ids())
+}
+
+/// What is shown of the run that says `delivery`, if that takes the place of it: an
+/// answer ends it, and after a question it goes on.
+async fn shown(
+    bot: &Bot,
+    delivery: &Delivery,
+    link: &Link,
+) -> Option<tokio::sync::OwnedMutexGuard<Shown>> {
+    match delivery.kind {
+        Kind::Reply { .. } => Some(bot.lives.end(&delivery.run_id, link).await),
+        Kind::Question { .. } => {
+            let shown = bot.lives.pause(&delivery.run_id, link).await;
+            let is_here = shown.at(Target::of(bot, delivery).spot()).is_some();
+            is_here.then_some(shown)
+        }
+        Kind::Announcement { .. } | Kind::Edit { .. } | Kind::Typing => None,
+    }
 }
 
 async fn edit(bot: &Bot, delivery: &Delivery, ids: &[String], text: &str) -> Outcome {
