@@ -47,7 +47,14 @@ fn reader_reads_a_private_message() {
 
 #[test]
 fn reader_lets_a_stop_wait_for_nothing() {
-    for text in ["/stop", "Stop!", "abort"] {
+    for text in [
+        "/stop",
+        "/abort",
+        "Stop!",
+        "halt",
+        "Стоп.",
+        "stop the agent",
+    ] {
         let (incoming, _) = said(&private(text));
         assert!(incoming.is_urgent && incoming.burst.is_none(), "{text}");
     }

@@ -3,21 +3,12 @@
 use super::Reader;
 use crate::types::{Entity, Message};
 
-/// What is handed in without waiting for anything. The gateway knows more words;
-/// those wait for the rest of a burst.
-const STOPS: [&str; 3] = ["stop", "/stop", "abort"];
-
 /// The words of a message.
 #[derive(Debug, Default)]
 pub(super) struct Words {
     /// Without the bot's name where that only called it.
     pub(super) text: String,
     pub(super) is_to_bot: bool,
-}
-
-pub(super) fn is_stop(text: &str) -> bool {
-    let word = text.trim().trim_end_matches(['.', '!']).to_lowercase();
-    STOPS.contains(&word.as_str())
 }
 
 impl Reader {
