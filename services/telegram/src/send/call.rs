@@ -17,7 +17,7 @@ use crate::bot::{Bot, number};
 use crate::form::Form;
 use crate::html::html;
 use crate::read::GENERAL;
-use crate::settings::ReplyTo;
+use crate::settings::{ReplyTo, TEXT_LIMIT};
 
 /// Attempts at a message before the gateway has it again.
 const ATTEMPTS: u32 = 4;
@@ -361,9 +361,11 @@ pub(super) async fn file(
     loop {
         let api = bot.api().map_err(Failure::later)?;
         wait(bot, target).await?;
-        let error = match upload(&api, target, way, delivery, index, link).await? {
-            Ok(sent) => return Ok(ids(&sent, None)),
-            Err(error) => error,
+        let error = match upload(&api, target, way, delivery, index, link).await {
+            Ok(Ok(sent)) => return Ok(ids(&sent, None)),
+            Ok(Err(error)) => error,
+            Err(Failure::Never(why)) => return unsent(bot, target, name, &why).await,
+            Err(later) => return Err(later),
         };
         if let Verdict::Again = attempts.judge(bot, target, &error).await? {
             continue;
@@ -372,12 +374,25 @@ pub(super) async fn file(
             continue;
         }
         if way.1 == "document" {
-            return Err(Failure::Never(error.to_string()));
+            return unsent(bot, target, name, error.description()).await;
         }
         // A picture that is too large for one, a voice that is none.
         tracing::warn!("{error}; sent as a document");
         way = ("sendDocument", "document");
     }
+}
+
+/// Says that a file cannot be sent; what comes after it can.
+async fn unsent(
+    bot: &Bot,
+    target: &mut Target,
+    name: &str,
+    why: &str,
+) -> Result<Vec<String>, Failure> {
+    tracing::warn!("the file {name} cannot be sent: {why}; said instead");
+    let words = format!("(the file {name} could not be attached: {why})");
+    let words = openclaw_channel::rich::beginning(&words, TEXT_LIMIT);
+    text(bot, target, &Rich::plain(words), None, None).await
 }
 
 async fn upload(

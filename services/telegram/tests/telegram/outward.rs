@@ -136,6 +136,33 @@ async fn outward_files_buttons_and_topics_are_sent_as_telegram_takes_them() {
     assert_eq!(sent[1].parameters["document"]["content"], "content 0");
 }
 
+#[tokio::test]
+async fn outward_file_that_telegram_does_not_take_is_said() {
+    let site = Site::start().await;
+    site.double.open_chat("7");
+    let words = "Bad Request: file must be non-empty";
+    site.double.inject("sendDocument", refuse(400, words, None));
+    let file = |name: &str| g::DeliveredFile {
+        name: name.into(),
+        mime_type: "text/plain".into(),
+        size: 9,
+        is_voice: false,
+    };
+    let delivery = g::Delivery {
+        files: vec![file("a.txt"), file("b.txt")],
+        ..reply("see")
+    };
+    until_over(&site, site.gateway.say(7, delivery)).await;
+    let sent = site.double.sent_to(7);
+    assert_eq!(sent.len(), 3, "{sent:?}");
+    assert!(
+        sent[1].text.contains("a.txt could not be attached") && sent[1].text.contains("non-empty"),
+        "{}",
+        sent[1].text
+    );
+    assert!(sent[2].parameters["document"].is_object());
+}
+
 /// Numbers of messages count in their chat alone.
 #[tokio::test]
 async fn outward_question_elsewhere_leaves_what_is_shown_to_the_answer() {
