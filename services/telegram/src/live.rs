@@ -246,8 +246,10 @@ impl View<'_> {
         {
             tracing::warn!("cannot record what is being shown: {error}");
         }
+        shown.content = None;
         match api.send(method, &parameters).await {
             Ok(sent) => {
+                shown.content = Some(content.to_owned());
                 let id = sent["message_id"].as_i64();
                 if let Some(id) = id.filter(|_| shown.message.is_none()) {
                     let spot = self.target.spot().clone();

@@ -7,10 +7,12 @@ use std::time::Duration;
 
 use openclaw_channel::Link;
 use openclaw_channel::progress::Progress;
+use openclaw_channel::rich::Rich;
 use openclaw_daemon::configuration::now_ms;
 use openclaw_proto::outbox::{Delivery, Kind, Outcome};
 
 use crate::bot::Bot;
+use crate::html::html;
 use crate::shown::Shown;
 use content::Part;
 
@@ -63,7 +65,14 @@ pub(crate) async fn deliver(
         let sent = match part {
             Part::Text(text) => {
                 let replaced = replaced.filter(|_| Some(index) == first_text);
-                call::text(bot, &mut target, text, keyboard, replaced).await
+                let content = shown.as_ref().and_then(|it| it.content.as_deref());
+                let has_previews = bot.reader().options.link_preview;
+                match replaced {
+                    Some(id) if keyboard.is_none() && stands(content, text, has_previews) => {
+                        Ok(vec![id.to_string()])
+                    }
+                    _ => call::text(bot, &mut target, text, keyboard, replaced).await,
+                }
             }
             Part::File(index) => call::file(bot, &mut target, delivery, *index, link).await,
             Part::Reaction => call::reaction(bot, delivery).await,
@@ -86,7 +95,10 @@ pub(crate) async fn deliver(
     }
     match &mut shown {
         Some(shown) if is_reply => shown.forget(),
-        Some(shown) => shown.message = None,
+        Some(shown) => {
+            shown.message = None;
+            shown.content = None;
+        }
         None => {}
     }
     Outcome::Delivered(progress.ids())
@@ -108,6 +120,20 @@ async fn shown(
         }
         Kind::Announcement { .. } | Kind::Edit { .. } | Kind::Typing => None,
     }
+}
+
+/// Whether `text` is what is shown already, so that Telegram would refuse to edit it.
+/// What is shown while an answer is made has no preview of a link.
+fn stands(shown: Option<&str>, text: &Rich, has_previews: bool) -> bool {
+    shown == Some(html(text).as_str()) && !(has_previews && may_have_link(text))
+}
+
+/// Whether Telegram may find a link in `text`: it takes names of hosts for links.
+fn may_have_link(text: &Rich) -> bool {
+    let is_named = text.runs().iter().any(|run| run.style.link.is_some());
+    let plain = text.text();
+    let mut after_dots = plain.split('.').skip(1);
+    is_named || after_dots.any(|it| it.starts_with(char::is_alphanumeric)) || plain.contains("://")
 }
 
 async fn edit(bot: &Bot, delivery: &Delivery, ids: &[String], text: &str) -> Outcome {
@@ -141,3 +167,24 @@ fn outcome(failure: Failure) -> Outcome {
 
 /// The longest that a delivery waits here before the gateway has it again.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
+
+#[cfg(test)]
+mod tests {
+    use openclaw_channel::rich::read;
+
+    use super::*;
+
+    #[test]
+    fn text_that_stands_already_is_not_edited() {
+        let stands = |shown: Option<&str>, text: &str| stands(shown, &read(text), true);
+        assert!(stands(Some("It is <b>so</b>. Yes."), "It is **so**. Yes."));
+        assert!(!stands(Some("It is so."), "It is **so**."));
+        assert!(!stands(None, "It is so."));
+        // Its preview comes with the edit.
+        for text in ["See example.org", "http://a", "[a](https://b.c)"] {
+            let shown = html(&read(text));
+            assert!(!stands(Some(&shown), text), "{text}");
+            assert!(super::stands(Some(&shown), &read(text), false), "{text}");
+        }
+    }
+}

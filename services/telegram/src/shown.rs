@@ -17,6 +17,8 @@ pub(crate) struct Live(Mutex<HashMap<String, Arc<tokio::sync::Mutex<Shown>>>>);
 pub(crate) struct Shown {
     pub(crate) is_over: bool,
     pub(crate) message: Option<Preview>,
+    /// What the message says, where that is certain.
+    pub(crate) content: Option<String>,
     pub(crate) record: Option<Progress>,
 }
 
@@ -60,6 +62,7 @@ impl Shown {
     /// What was shown is nobody's any more: something else stands there.
     pub(crate) fn forget(&mut self) {
         self.message = None;
+        self.content = None;
         if let Some(record) = self.record.take()
             && let Err(error) = record.forget()
         {
