@@ -4,7 +4,6 @@
 mod list;
 mod reading;
 mod sender;
-mod stop;
 
 pub use list::{Access, COMMANDS, Command, Id, catalogue, help};
 pub use reading::{Asked, read};

@@ -1,7 +1,6 @@
 //! When a message is a command.
 
 use crate::list::{self, Command, Id};
-use crate::stop;
 
 /// A command with what was said behind it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,7 +14,7 @@ pub struct Asked<'a> {
 /// The command that `text` is; None: it is for the agent, as are words with a
 /// slash that nobody knows, and those behind a command that takes none.
 pub fn read(text: &str) -> Option<Asked<'_>> {
-    if stop::is_stop(text) {
+    if openclaw_stop::is_stop(text) {
         return list::find("stop").map(|command| Asked {
             command,
             argument: "",

@@ -1,9 +1,10 @@
 //! What a reply asks for beside its text: buttons and a reaction, as
 //! `[[buttons: Yes | No]]` and `[[react:👍]]`. Agents are told of them where the
-//! channel can do that (`words`).
+//! channel can do that (`words`). Code asks for nothing.
 
 use openclaw_proto::outbox::Button;
 
+use crate::code_block::Code;
 use crate::decision::saying;
 
 const BUTTONS: &str = "[[buttons:";
@@ -48,7 +49,9 @@ pub fn asked_for(text: &str) -> AskedFor {
 
 /// `text` without the last directive that begins with `mark`, and what that says.
 fn without(text: &str, mark: &str) -> Option<(String, String)> {
-    let (before, rest) = text.rsplit_once(mark)?;
+    let code = Code::of(text);
+    let (at, _) = text.rmatch_indices(mark).find(|(at, _)| !code.has(*at))?;
+    let (before, rest) = (&text[..at], &text[at + mark.len()..]);
     let (inner, after) = rest.split_once(END)?;
     let joined = format!("{}{after}", before.trim_end_matches([' ', '\t']));
     Some((joined.trim().to_owned(), inner.trim().to_owned()))
@@ -75,6 +78,8 @@ mod tests {
     fn directives_that_cannot_be_stay_in_the_text() {
         let long = format!("[[buttons: {}]]", "x".repeat(70));
         for text in [
+            "Write `[[buttons: Yes | No]]` at the end.",
+            "So:\n```\n[[buttons: Yes | No]]\n[[react:👍]]\n```",
             "[[buttons: ]]",
             "[[react:]]",
             "[[buttons: a",
@@ -83,6 +88,9 @@ mod tests {
         ] {
             let asked = asked_for(text);
             assert_eq!((asked.text.as_str(), asked.buttons.len()), (text, 0));
+            assert_eq!(asked.reaction, "", "{text}");
         }
+        let asked = asked_for("As `[[react:👎]]` says: [[react:👍]] `[[react:👎]]`");
+        assert_eq!(asked.reaction, "👍");
     }
 }

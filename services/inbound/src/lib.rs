@@ -6,6 +6,7 @@
 mod approvers;
 mod binding;
 mod code;
+mod code_block;
 mod decision;
 mod directives;
 mod facts;

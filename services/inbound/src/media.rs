@@ -1,12 +1,14 @@
 //! Files that a reply names: lines of `MEDIA:` and a path, as OpenClaw has them.
 //!
 //! They are the agent's words: a file is taken from its workspace alone, through
-//! no link, and only if it is a regular one.
+//! no link, and only if it is a regular one. Lines of code name none.
 
 use std::path::{Component, Path, PathBuf};
 
 use openclaw_folder::ConfiguredFolder;
 use openclaw_proto::outbox::DeliveredFile;
+
+use crate::code_block::Code;
 
 /// What such a line begins with.
 const MARK: &str = "MEDIA:";
@@ -62,30 +64,62 @@ pub struct WithFiles {
 
 /// Whether `text` names files.
 pub fn names_files(text: &str) -> bool {
-    text.lines().any(|line| named(line).is_some())
+    lines(text, &Code::of(text)).any(|line| line.name.is_some())
+}
+
+/// A line of a reply.
+struct Line<'a> {
+    text: &'a str,
+    is_code: bool,
+    /// The file that it names.
+    name: Option<String>,
+}
+
+fn lines<'a>(text: &'a str, code: &'a Code) -> impl Iterator<Item = Line<'a>> {
+    let mut at = 0;
+    text.split_inclusive('\n').map(move |line| {
+        let begin = at + line.len() - line.trim_start().len();
+        at += line.len();
+        let is_code = code.has(begin);
+        let text = line.strip_suffix('\n').unwrap_or(line);
+        let text = text.strip_suffix('\r').unwrap_or(text);
+        Line {
+            text,
+            is_code,
+            name: named(text).filter(|_| !is_code),
+        }
+    })
 }
 
 /// `text` without the lines that name files, and the files in the workspace. A
 /// file that cannot be had is said in the text.
 pub fn with_files(text: &str, workspace: &ConfiguredFolder) -> WithFiles {
-    let is_voice = text.contains(AS_VOICE);
+    let code = Code::of(text);
+    let mut marks = text.match_indices(AS_VOICE);
+    let is_voice = marks.any(|(at, _)| !code.has(at));
     let mut taken = WithFiles::default();
-    let mut lines = Vec::new();
-    for line in text.lines() {
-        let Some(name) = named(line) else {
-            lines.push(line.replace(AS_VOICE, ""));
+    let mut kept = Vec::new();
+    for line in lines(text, &code) {
+        let Some(name) = line.name else {
+            kept.push(if line.is_code || !is_voice {
+                line.text.to_owned()
+            } else {
+                line.text.replace(AS_VOICE, "")
+            });
             continue;
         };
-        match found(&name, workspace).filter(|_| taken.files.len() < FILES) {
+        let found =
+            found(&name, workspace).filter(|(_, file)| file.size > 0 && taken.files.len() < FILES);
+        match found {
             Some((path, mut file)) => {
                 file.is_voice = is_voice && file.mime_type.starts_with("audio/");
                 taken.files.push(file);
                 taken.paths.push(path);
             }
-            None => lines.push(format!("(the file {name} could not be attached)")),
+            None => kept.push(format!("(the file {name} could not be attached)")),
         }
     }
-    lines.join("\n").trim().clone_into(&mut taken.text);
+    kept.join("\n").trim().clone_into(&mut taken.text);
     taken
 }
 
@@ -153,6 +187,24 @@ mod tests {
         assert!(taken.text.starts_with("Here:\n"), "{}", taken.text);
         assert!(taken.text.ends_with("MEDIA:https://example.org/a.png"));
         assert!(!taken.text.contains(AS_VOICE));
+    }
+
+    #[test]
+    fn media_in_code_is_no_file_and_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("a.txt"), b"1").unwrap();
+        let shown = "So:\n```\nMEDIA:a.txt\n[[audio_as_voice]]\n```\nand `x\nMEDIA:a.txt`";
+        assert!(!names_files(shown));
+        let taken = with_files(&format!("{shown}\n\nMEDIA:a.txt"), &dir.path().into());
+        assert_eq!((taken.text.as_str(), taken.files.len()), (shown, 1));
+    }
+
+    #[test]
+    fn media_that_is_empty_is_said() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("a.txt"), b"").unwrap();
+        let taken = with_files("MEDIA:a.txt", &dir.path().into());
+        assert!(taken.files.is_empty() && taken.text.contains("a.txt could not be attached"));
     }
 
     /// Who writes around a workspace may put a link in its place.

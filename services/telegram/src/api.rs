@@ -118,6 +118,15 @@ impl Api {
             .pool_idle_timeout(IDLE)
             .tcp_nodelay(true);
         builder = match &options.proxy {
+            // What is to go by a proxy goes by no other way.
+            Some(proxy) if !is_taken(proxy) => {
+                return Err(
+                    "channels.telegram.proxy is of a kind that is not supported (only \
+                            http:// and https:// are), and nothing is sent without it: set it to \
+                            one of these, or remove it"
+                        .to_owned(),
+                );
+            }
             Some(proxy) => builder.proxy(
                 Proxy::all(proxy)
                     .map_err(|_| "channels.telegram.proxy is no URL of a proxy".to_owned())?,
@@ -223,6 +232,14 @@ impl Api {
     }
 }
 
+/// Whether `proxy` is of a kind that is spoken.
+fn is_taken(proxy: &str) -> bool {
+    let scheme = proxy.split_once("://").map_or("", |(scheme, _)| scheme);
+    ["http", "https"]
+        .iter()
+        .any(|it| scheme.eq_ignore_ascii_case(it))
+}
+
 /// A call that was carried out has done what it should, also when it is not known
 /// what became of it.
 fn taken(result: Result<Value, Error>) -> Result<Value, Error> {
@@ -316,6 +333,29 @@ mod tests {
         };
         assert!(!format!("{error:?}").contains("sesame"));
         assert_eq!(api.bot_id(), "12");
+    }
+
+    #[test]
+    fn api_goes_out_by_no_other_way_than_the_proxy() {
+        for proxy in [
+            "socks5://127.0.0.1:1080",
+            "socks5h://a",
+            "ftp://a",
+            "a:3128",
+            "",
+        ] {
+            let options = Options {
+                proxy: Some(proxy.into()),
+                ..Options::default()
+            };
+            let why = Api::new(&options, Secret::new("12:s")).unwrap_err();
+            assert!(why.contains("channels.telegram.proxy"), "{proxy}: {why}");
+        }
+        let options = Options {
+            proxy: Some("HTTP://127.0.0.1:3128".into()),
+            ..Options::default()
+        };
+        Api::new(&options, Secret::new("12:s")).unwrap();
     }
 
     #[test]

@@ -20,7 +20,7 @@ use crate::bot::Bot;
 use crate::html::html;
 use crate::send::{Target, delete};
 use crate::settings::Streaming;
-use crate::shown::Shown;
+use crate::shown::{Preview, Shown};
 
 /// Between two edits. They count as messages do.
 const BETWEEN: Duration = Duration::from_millis(1500);
@@ -34,8 +34,14 @@ const LEAST: usize = 24;
 const SILENT: [&str; 2] = ["NO_REPLY", "HEARTBEAT_OK"];
 /// What a run ends with that says so (`sessions/src/silence.rs`).
 const SILENT_END: &str = "silent";
-/// Lines that are for the gateway, which makes files of them.
-const OF_THE_GATEWAY: [&str; 4] = ["MEDIA:", "[[audio_as_voice]]", "[[buttons:", "[[react:"];
+/// What lines are for the gateway, which makes files of them
+/// (`inbound/src/media.rs`).
+const FILE: &str = "MEDIA:";
+/// What begins what else is (`inbound/src/directives.rs`), and what ends it.
+const DIRECTIVES: [&str; 3] = ["[[audio_as_voice", "[[buttons:", "[[react:"];
+const DIRECTIVES_END: &str = "]]";
+/// What lines of code are between.
+const FENCES: [&str; 2] = ["```", "~~~"];
 
 /// Shows the run of `delivery` until it is over.
 pub(crate) async fn attend(bot: &Bot, delivery: &Delivery, link: &Link) {
@@ -200,8 +206,8 @@ impl View<'_> {
     async fn take_back(&self) {
         let mut shown = self.shown.lock().await;
         shown.is_over = true;
-        if let Some(message) = shown.take_message() {
-            delete(self.bot, &self.target, message).await;
+        if let Some(message) = &shown.message {
+            delete(self.bot, &self.target, message.id).await;
         }
         shown.forget();
     }
@@ -226,9 +232,9 @@ impl View<'_> {
     async fn send(&mut self, shown: &mut Shown, content: &str) {
         let Ok(api) = self.bot.api() else { return };
         let mut parameters = self.target.message(content);
-        let method = match shown.message {
+        let method = match &shown.message {
             Some(message) => {
-                parameters["message_id"] = message.into();
+                parameters["message_id"] = message.id.into();
                 "editMessageText"
             }
             None => "sendMessage",
@@ -240,13 +246,18 @@ impl View<'_> {
         {
             tracing::warn!("cannot record what is being shown: {error}");
         }
+        shown.content = None;
         match api.send(method, &parameters).await {
             Ok(sent) => {
+                shown.content = Some(content.to_owned());
                 let id = sent["message_id"].as_i64();
                 if let Some(id) = id.filter(|_| shown.message.is_none()) {
-                    shown.message = Some(id);
+                    let spot = self.target.spot().clone();
+                    let message = Preview { id, spot };
+                    let recorded = message.record();
+                    shown.message = Some(message);
                     if let Some(record) = &mut shown.record
-                        && let Err(error) = record.sent(vec![id.to_string()])
+                        && let Err(error) = record.sent(recorded)
                     {
                         openclaw_daemon::failure::report("record what is shown", &error);
                     }
@@ -294,18 +305,55 @@ fn was_not_shown(shown: &mut Shown, error: &Error) {
 /// What of a text that goes on may be shown; nothing of one that is short, or
 /// may become silence.
 fn worth_showing(text: &str) -> String {
-    let is_for_people = |line: &&str| {
-        !OF_THE_GATEWAY
-            .iter()
-            .any(|it| line.trim_start().starts_with(it))
-    };
-    let lines: Vec<&str> = text.lines().filter(is_for_people).collect();
+    let mut is_code = false;
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        let bare = line.trim_start();
+        if FENCES.iter().any(|it| bare.starts_with(it)) {
+            is_code = !is_code;
+        }
+        if is_code {
+            lines.push(line.to_owned());
+        } else if !bare.starts_with(FILE) {
+            lines.push(without_directives(line));
+        }
+    }
+    if let Some(last) = lines
+        .last_mut()
+        .filter(|_| !is_code && !text.ends_with('\n'))
+    {
+        // It may become one.
+        let begins = |mark: &&str| {
+            let is_beginning =
+                |at: &usize| last.is_char_boundary(*at) && mark.starts_with(&last[*at..]);
+            (0..last.len()).find(is_beginning)
+        };
+        if let Some(at) = DIRECTIVES.iter().filter_map(begins).min() {
+            last.truncate(at);
+        }
+        if FILE.starts_with(last.trim()) {
+            last.clear();
+        }
+    }
     let text = lines.join("\n").trim().to_owned();
     if text.len() < LEAST || SILENT.iter().any(|it| it.starts_with(&text)) {
         String::new()
     } else {
         text
     }
+}
+
+/// `line` without what the gateway takes out of it, also where the end of that is
+/// yet to come.
+fn without_directives(line: &str) -> String {
+    let mut kept = String::new();
+    let mut rest = line;
+    while let Some(at) = DIRECTIVES.iter().filter_map(|it| rest.find(it)).min() {
+        kept.push_str(rest[..at].trim_end());
+        let end = rest[at..].find(DIRECTIVES_END);
+        rest = end.map_or("", |end| &rest[at + end + DIRECTIVES_END.len()..]);
+    }
+    kept + rest
 }
 
 /// A call of a tool in one line.
@@ -334,6 +382,20 @@ mod tests {
         let text = "This is the picture that you want:\nMEDIA:a.png\nand more";
         let shown = "This is the picture that you want:\nand more";
         assert_eq!(worth_showing(text), shown);
+        let code = "So it is written, as everywhere:\n```\nMEDIA:a.png\n[[react:👍]]\n```";
+        assert_eq!(worth_showing(code), code);
+    }
+
+    #[test]
+    fn view_has_no_directives_nor_what_may_become_one() {
+        let question = "Shall I go on with all of that now?";
+        let whole = format!("{question} [[buttons: Yes | No]] [[react:👍]]");
+        for (end, _) in whole.char_indices().skip(question.len()) {
+            assert_eq!(worth_showing(&whole[..end]), question, "{}", &whole[..end]);
+        }
+        assert_eq!(worth_showing(&format!("{question}\nMED")), question);
+        let list = format!("{question} [1] and [[2]]");
+        assert_eq!(worth_showing(&list), list);
     }
 
     #[test]

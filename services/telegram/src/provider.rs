@@ -43,6 +43,10 @@ impl Provider for Bot {
         self.moved.look_at(raw);
         let mut incoming = self.reader().read(raw)?;
         if let Some(incoming) = &mut incoming {
+            // Of what is urgent, a press is answered without a message.
+            if incoming.is_urgent && matches!(incoming.what, What::Message(_)) {
+                self.pace.hurry(&incoming.place.id);
+            }
             incoming.place.former_id = self.moved.former(&incoming.place.id).unwrap_or_default();
         }
         Ok(incoming)

@@ -73,7 +73,7 @@ impl Reader {
         }
         let reply_to = self.quoted(&message);
         let answers_bot = reply_to.as_ref().is_some_and(|quoted| quoted.is_own);
-        let is_stop = !is_edit && words::is_stop(&words.text);
+        let is_stop = !is_edit && openclaw_stop::is_stop(&words.text);
         let is_command = words.text.starts_with('/');
         let burst = match &message.media_group_id {
             Some(album) => Some(format!("album {album}")),

@@ -7,13 +7,16 @@ use std::time::Duration;
 
 use openclaw_channel::Link;
 use openclaw_channel::progress::Progress;
+use openclaw_channel::rich::Rich;
 use openclaw_daemon::configuration::now_ms;
 use openclaw_proto::outbox::{Delivery, Kind, Outcome};
 
 use crate::bot::Bot;
+use crate::html::html;
+use crate::shown::Shown;
 use content::Part;
 
-pub(crate) use call::{Failure, Target, delete};
+pub(crate) use call::{Failure, Spot, Target, delete};
 
 /// When a delivery is tried again that Telegram could not take.
 const AGAIN_MS: i64 = 5_000;
@@ -31,9 +34,18 @@ pub(crate) async fn deliver(
     {
         return edit(bot, delivery, provider_ids, text).await;
     }
-    // What was shown while the run went on ends here; nothing more is shown after.
-    let mut shown = bot.lives.end(&delivery.run_id, link).await;
     let mut target = Target::of(bot, delivery);
+    let mut shown = shown(bot, delivery, link).await;
+    let is_reply = matches!(delivery.kind, Kind::Reply { .. });
+    let replaced = shown.as_ref().and_then(|it| it.at(target.spot()));
+    if replaced.is_some()
+        && !is_reply
+        && let Some(shown) = &mut shown
+    {
+        // Before it is sent: a daemon that is killed after that would put the answer in
+        // the place of the question.
+        shown.unrecord(&delivery.run_id, link);
+    }
     let parts = content::parts(bot, delivery);
     let begin = progress.parts().len();
     let of_text = |part: &Part| matches!(part, Part::Text(_));
@@ -52,8 +64,15 @@ pub(crate) async fn deliver(
         };
         let sent = match part {
             Part::Text(text) => {
-                let replaced = shown.take_message().filter(|_| Some(index) == first_text);
-                call::text(bot, &mut target, text, keyboard, replaced).await
+                let replaced = replaced.filter(|_| Some(index) == first_text);
+                let content = shown.as_ref().and_then(|it| it.content.as_deref());
+                let has_previews = bot.reader().options.link_preview;
+                match replaced {
+                    Some(id) if keyboard.is_none() && stands(content, text, has_previews) => {
+                        Ok(vec![id.to_string()])
+                    }
+                    _ => call::text(bot, &mut target, text, keyboard, replaced).await,
+                }
             }
             Part::File(index) => call::file(bot, &mut target, delivery, *index, link).await,
             Part::Reaction => call::reaction(bot, delivery).await,
@@ -70,12 +89,51 @@ pub(crate) async fn deliver(
         }
     }
     if first_text.is_none()
-        && let Some(message) = shown.take_message()
+        && let Some(message) = replaced
     {
         call::delete(bot, &target, message).await;
     }
-    shown.forget();
+    match &mut shown {
+        Some(shown) if is_reply => shown.forget(),
+        Some(shown) => {
+            shown.message = None;
+            shown.content = None;
+        }
+        None => {}
+    }
     Outcome::Delivered(progress.ids())
+}
+
+/// What is shown of the run that says `delivery`, if that takes the place of it: an
+/// answer ends it, and after a question it goes on.
+async fn shown(
+    bot: &Bot,
+    delivery: &Delivery,
+    link: &Link,
+) -> Option<tokio::sync::OwnedMutexGuard<Shown>> {
+    match delivery.kind {
+        Kind::Reply { .. } => Some(bot.lives.end(&delivery.run_id, link).await),
+        Kind::Question { .. } => {
+            let shown = bot.lives.pause(&delivery.run_id, link).await;
+            let is_here = shown.at(Target::of(bot, delivery).spot()).is_some();
+            is_here.then_some(shown)
+        }
+        Kind::Announcement { .. } | Kind::Edit { .. } | Kind::Typing => None,
+    }
+}
+
+/// Whether `text` is what is shown already, so that Telegram would refuse to edit it.
+/// What is shown while an answer is made has no preview of a link.
+fn stands(shown: Option<&str>, text: &Rich, has_previews: bool) -> bool {
+    shown == Some(html(text).as_str()) && !(has_previews && may_have_link(text))
+}
+
+/// Whether Telegram may find a link in `text`: it takes names of hosts for links.
+fn may_have_link(text: &Rich) -> bool {
+    let is_named = text.runs().iter().any(|run| run.style.link.is_some());
+    let plain = text.text();
+    let mut after_dots = plain.split('.').skip(1);
+    is_named || after_dots.any(|it| it.starts_with(char::is_alphanumeric)) || plain.contains("://")
 }
 
 async fn edit(bot: &Bot, delivery: &Delivery, ids: &[String], text: &str) -> Outcome {
@@ -109,3 +167,24 @@ fn outcome(failure: Failure) -> Outcome {
 
 /// The longest that a delivery waits here before the gateway has it again.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
+
+#[cfg(test)]
+mod tests {
+    use openclaw_channel::rich::read;
+
+    use super::*;
+
+    #[test]
+    fn text_that_stands_already_is_not_edited() {
+        let stands = |shown: Option<&str>, text: &str| stands(shown, &read(text), true);
+        assert!(stands(Some("It is <b>so</b>. Yes."), "It is **so**. Yes."));
+        assert!(!stands(Some("It is so."), "It is **so**."));
+        assert!(!stands(None, "It is so."));
+        // Its preview comes with the edit.
+        for text in ["See example.org", "http://a", "[a](https://b.c)"] {
+            let shown = html(&read(text));
+            assert!(!stands(Some(&shown), text), "{text}");
+            assert!(super::stands(Some(&shown), &read(text), false), "{text}");
+        }
+    }
+}

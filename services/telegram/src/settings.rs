@@ -190,14 +190,6 @@ impl Options {
         }
         let mut options: Self = serde_json::from_value(taken.into()).unwrap_or_default();
         options.text_chunk_limit = options.text_chunk_limit.clamp(1, TEXT_LIMIT);
-        if let Some(proxy) = &options.proxy
-            && !proxy.starts_with("http://")
-            && !proxy.starts_with("https://")
-        {
-            refused
-                .push("channels.telegram.proxy is not taken: only http:// and https:// are".into());
-            options.proxy = None;
-        }
         options.names.clone_from(&settings.names);
         if options.commands.native != Value::Bool(false) {
             options.menu.clone_from(&settings.commands);
@@ -266,13 +258,15 @@ mod tests {
             "actions": {"sticker": true}, "streaming": "loud", "textChunkLimit": 9000,
             "proxy": "socks5://a", "linkPreview": false,
         }));
+        // Nothing goes out without it (`Api::new`).
+        assert_eq!(options.proxy.as_deref(), Some("socks5://a"));
         assert_eq!(options.text_chunk_limit, TEXT_LIMIT);
         assert!(!options.link_preview);
         let all = refused.join("\n");
-        for key in ["actions", "streaming", "proxy"] {
+        for key in ["actions", "streaming"] {
             assert!(all.contains(&format!("channels.telegram.{key} ")), "{all}");
         }
-        assert_eq!(refused.len(), 3, "{all}");
+        assert_eq!(refused.len(), 2, "{all}");
     }
 
     #[test]

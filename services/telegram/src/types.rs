@@ -2,6 +2,7 @@
 //! reaction that is newer than this daemon must not make an update unreadable.
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 /// Somebody.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -119,6 +120,84 @@ pub(crate) struct Message {
     pub(crate) location: Option<Location>,
     /// Somebody's number.
     pub(crate) contact: Option<Contact>,
+    /// A place with a name; has its location too.
+    pub(crate) venue: Option<Venue>,
+    /// A question with answers to choose from.
+    pub(crate) poll: Option<Poll>,
+    /// A throw of dice, darts, …
+    pub(crate) dice: Option<Dice>,
+    /// A game.
+    pub(crate) game: Option<Titled>,
+    /// Things to do.
+    pub(crate) checklist: Option<Checklist>,
+    /// Something to be paid.
+    pub(crate) invoice: Option<Titled>,
+    /// A story that was forwarded.
+    pub(crate) story: Option<IgnoredAny>,
+    /// Pictures that are to be paid for.
+    pub(crate) paid_media: Option<IgnoredAny>,
+    /// A giveaway that goes on.
+    pub(crate) giveaway: Option<IgnoredAny>,
+    /// One that is over.
+    pub(crate) giveaway_winners: Option<IgnoredAny>,
+}
+
+/// A place with a name.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Venue {
+    /// Where.
+    pub(crate) location: Location,
+    /// Its name.
+    pub(crate) title: String,
+    /// Its address.
+    pub(crate) address: String,
+}
+
+/// A question with answers to choose from.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Poll {
+    /// The question.
+    pub(crate) question: String,
+    /// The answers.
+    pub(crate) options: Vec<Line>,
+}
+
+/// Things to do.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Checklist {
+    /// What they are.
+    pub(crate) title: String,
+    /// Each.
+    pub(crate) tasks: Vec<Line>,
+}
+
+/// An answer, or something to do.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Line {
+    /// In words.
+    pub(crate) text: String,
+}
+
+/// A throw.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Dice {
+    /// Of what.
+    pub(crate) emoji: String,
+    /// What came.
+    pub(crate) value: i64,
+}
+
+/// What has a title.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Titled {
+    /// The title.
+    pub(crate) title: String,
 }
 
 /// A sticker.

@@ -47,7 +47,14 @@ fn reader_reads_a_private_message() {
 
 #[test]
 fn reader_lets_a_stop_wait_for_nothing() {
-    for text in ["/stop", "Stop!", "abort"] {
+    for text in [
+        "/stop",
+        "/abort",
+        "Stop!",
+        "halt",
+        "Стоп.",
+        "stop the agent",
+    ] {
         let (incoming, _) = said(&private(text));
         assert!(incoming.is_urgent && incoming.burst.is_none(), "{text}");
     }
@@ -116,6 +123,39 @@ fn reader_finds_files_and_says_which_are_too_large() {
     let document = &incoming.files[1];
     assert!(document.reference.is_empty());
     assert!(document.attachment.missing.contains("20 MB"));
+}
+
+#[test]
+fn reader_says_what_a_message_has_that_is_neither_words_nor_a_file() {
+    let of = |kind: &str, what: Value| {
+        let mut message = private("");
+        message[kind] = what;
+        said(&message).1.text
+    };
+    let options = json!([{"text": "Tea", "voter_count": 1}, {"text": "Milk"}]);
+    let poll = json!({"id": "1", "question": "Which?", "options": options});
+    assert_eq!(of("poll", poll), "[poll Which?: Tea | Milk]");
+    let list = json!({"title": "Buy", "tasks": [{"id": 1, "text": "bread"}]});
+    assert_eq!(of("checklist", list), "[checklist Buy: bread]");
+    let dice = json!({"emoji": "🎲", "value": 4});
+    assert_eq!(of("dice", dice), "[dice 🎲 4]");
+    assert_eq!(of("game", json!({"title": "Chess"})), "[game Chess]");
+    let venue = json!({"location": {"latitude": 1.5, "longitude": 2.5}, "title": "Inn",
+        "address": "Road 1"});
+    assert_eq!(of("venue", venue), "[venue Inn, Road 1, 1.5, 2.5]");
+    for kind in ["story", "paid_media", "giveaway", "giveaway_winners"] {
+        let text = of(kind, json!({"id": 1}));
+        assert!(text.contains("cannot be had"), "{kind}: {text}");
+    }
+    let mut paid = private("");
+    paid["paid_media"] = json!({});
+    paid["caption"] = "look".into();
+    assert!(said(&paid).1.text.starts_with("look\n[paid media"));
+    // Nobody said anything.
+    let mut joined = private("");
+    joined["new_chat_members"] = json!([{"id": 4}]);
+    let joined = json!({"update_id": 1, "message": joined}).to_string();
+    assert_eq!(reader().read(&joined).unwrap(), None);
 }
 
 #[test]

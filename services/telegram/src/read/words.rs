@@ -1,11 +1,7 @@
 //! What a message says, and whether it says it to the bot.
 
 use super::Reader;
-use crate::types::{Entity, Message};
-
-/// What is handed in without waiting for anything. The gateway knows more words;
-/// those wait for the rest of a burst.
-const STOPS: [&str; 3] = ["stop", "/stop", "abort"];
+use crate::types::{Entity, Line, Location, Message};
 
 /// The words of a message.
 #[derive(Debug, Default)]
@@ -13,11 +9,6 @@ pub(super) struct Words {
     /// Without the bot's name where that only called it.
     pub(super) text: String,
     pub(super) is_to_bot: bool,
-}
-
-pub(super) fn is_stop(text: &str) -> bool {
-    let word = text.trim().trim_end_matches(['.', '!']).to_lowercase();
-    STOPS.contains(&word.as_str())
 }
 
 impl Reader {
@@ -34,9 +25,11 @@ impl Reader {
         for entity in entities {
             self.look_at(entity, text, &mut words);
         }
-        if words.text.is_empty() {
-            words.text = without_text(message);
+        let beside = beside_text(message);
+        if !words.text.is_empty() && !beside.is_empty() {
+            words.text.push('\n');
         }
+        words.text.push_str(&beside);
         words.text = words.text.trim().to_owned();
         words
     }
@@ -97,10 +90,18 @@ fn piece<'a>(text: &'a str, entity: &Entity) -> Option<&'a str> {
     (!piece.is_empty()).then_some(piece)
 }
 
-/// What is said of a message that has no words.
-fn without_text(message: &Message) -> String {
+/// What is said of what a message has that is neither words nor a file.
+fn beside_text(message: &Message) -> String {
     if let Some(sticker) = &message.sticker {
         return format!("[sticker {}]", sticker.emoji);
+    }
+    if let Some(venue) = &message.venue {
+        let Location {
+            latitude,
+            longitude,
+        } = venue.location;
+        let (title, address) = (&venue.title, &venue.address);
+        return format!("[venue {title}, {address}, {latitude}, {longitude}]");
     }
     if let Some(place) = &message.location {
         return format!("[location {}, {}]", place.latitude, place.longitude);
@@ -108,5 +109,34 @@ fn without_text(message: &Message) -> String {
     if let Some(contact) = &message.contact {
         return format!("[contact {} {}]", contact.first_name, contact.phone_number);
     }
-    String::new()
+    if let Some(poll) = &message.poll {
+        return format!("[poll {}: {}]", poll.question, listed(&poll.options));
+    }
+    if let Some(list) = &message.checklist {
+        return format!("[checklist {}: {}]", list.title, listed(&list.tasks));
+    }
+    if let Some(dice) = &message.dice {
+        return format!("[dice {} {}]", dice.emoji, dice.value);
+    }
+    if let Some(game) = &message.game {
+        return format!("[game {}]", game.title);
+    }
+    if let Some(invoice) = &message.invoice {
+        return format!("[invoice {}]", invoice.title);
+    }
+    let without_content = [
+        ("story", message.story),
+        ("paid media", message.paid_media),
+        ("giveaway", message.giveaway),
+        ("giveaway that is over", message.giveaway_winners),
+    ];
+    let found = without_content.iter().find(|(_, it)| it.is_some());
+    found.map_or_else(String::new, |(name, _)| {
+        format!("[{name}, the content of which cannot be had]")
+    })
+}
+
+fn listed(lines: &[Line]) -> String {
+    let texts: Vec<&str> = lines.iter().map(|it| it.text.as_str()).collect();
+    texts.join(" | ")
 }

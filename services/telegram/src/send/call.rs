@@ -17,7 +17,7 @@ use crate::bot::{Bot, number};
 use crate::form::Form;
 use crate::html::html;
 use crate::read::GENERAL;
-use crate::settings::ReplyTo;
+use crate::settings::{ReplyTo, TEXT_LIMIT};
 
 /// Attempts at a message before the gateway has it again.
 const ATTEMPTS: u32 = 4;
@@ -49,11 +49,21 @@ impl Failure {
     }
 }
 
+/// A chat, and the topic in it. Numbers of messages count in a chat alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Spot {
+    /// The chat.
+    pub(crate) chat: String,
+    /// The topic.
+    pub(crate) thread: Option<i64>,
+}
+
 /// Where a message goes.
 #[derive(Debug, Clone)]
 pub(crate) struct Target {
-    chat: String,
-    thread: Option<i64>,
+    spot: Spot,
+    /// The topic is gone: the message goes beside it.
+    is_outside: bool,
     reply_to: Option<i64>,
 }
 
@@ -65,16 +75,25 @@ impl Target {
         let to = to.strip_prefix("tg:").unwrap_or(to);
         // The general topic is none for messages.
         let thread = place.thread.as_deref().filter(|it| *it != GENERAL);
-        Self {
+        let spot = Spot {
             chat: bot.moved.present(to),
             thread: thread.and_then(|it| it.parse().ok()),
+        };
+        Self {
+            spot,
+            is_outside: false,
             reply_to: None,
         }
     }
 
+    /// The chat and the topic that were named.
+    pub(crate) fn spot(&self) -> &Spot {
+        &self.spot
+    }
+
     /// The chat.
     pub(crate) fn chat(&self) -> &str {
-        &self.chat
+        &self.spot.chat
     }
 
     /// Whether the message of this number names what it answers.
@@ -98,9 +117,9 @@ impl Target {
         } = error
         {
             let present = chat.to_string();
-            let is_new = present != self.chat;
-            bot.moved.note(&self.chat, &present);
-            self.chat = present;
+            let is_new = present != self.spot.chat;
+            bot.moved.note(&self.spot.chat, &present);
+            self.spot.chat = present;
             // It has no such message.
             self.reply_to = None;
             return is_new;
@@ -109,9 +128,9 @@ impl Target {
             .description()
             .to_lowercase()
             .contains("message thread not found");
-        if is_no_topic && self.thread.is_some() {
+        if is_no_topic && self.spot.thread.is_some() && !self.is_outside {
             tracing::warn!("{error}; sent outside the topic");
-            self.thread = None;
+            self.is_outside = true;
             return true;
         }
         false
@@ -119,7 +138,7 @@ impl Target {
 
     fn fields(&self) -> Map<String, Value> {
         let mut fields = Map::from_iter([("chat_id".to_owned(), self.chat_id())]);
-        if let Some(thread) = self.thread {
+        if let Some(thread) = self.spot.thread.filter(|_| !self.is_outside) {
             fields.insert("message_thread_id".to_owned(), thread.into());
         }
         if let Some(message) = self.reply_to {
@@ -140,8 +159,8 @@ impl Target {
     }
 
     pub(crate) fn chat_id(&self) -> Value {
-        match number(&self.chat) {
-            Value::Null => Value::from(self.chat.as_str()),
+        match number(&self.spot.chat) {
+            Value::Null => Value::from(self.spot.chat.as_str()),
             number => number,
         }
     }
@@ -342,9 +361,11 @@ pub(super) async fn file(
     loop {
         let api = bot.api().map_err(Failure::later)?;
         wait(bot, target).await?;
-        let error = match upload(&api, target, way, delivery, index, link).await? {
-            Ok(sent) => return Ok(ids(&sent, None)),
-            Err(error) => error,
+        let error = match upload(&api, target, way, delivery, index, link).await {
+            Ok(Ok(sent)) => return Ok(ids(&sent, None)),
+            Ok(Err(error)) => error,
+            Err(Failure::Never(why)) => return unsent(bot, target, name, &why).await,
+            Err(later) => return Err(later),
         };
         if let Verdict::Again = attempts.judge(bot, target, &error).await? {
             continue;
@@ -353,12 +374,25 @@ pub(super) async fn file(
             continue;
         }
         if way.1 == "document" {
-            return Err(Failure::Never(error.to_string()));
+            return unsent(bot, target, name, error.description()).await;
         }
         // A picture that is too large for one, a voice that is none.
         tracing::warn!("{error}; sent as a document");
         way = ("sendDocument", "document");
     }
+}
+
+/// Says that a file cannot be sent; what comes after it can.
+async fn unsent(
+    bot: &Bot,
+    target: &mut Target,
+    name: &str,
+    why: &str,
+) -> Result<Vec<String>, Failure> {
+    tracing::warn!("the file {name} cannot be sent: {why}; said instead");
+    let words = format!("(the file {name} could not be attached: {why})");
+    let words = openclaw_channel::rich::beginning(&words, TEXT_LIMIT);
+    text(bot, target, &Rich::plain(words), None, None).await
 }
 
 async fn upload(

@@ -119,11 +119,15 @@ impl Shared {
         let mut state = self.state.lock().unwrap();
         state.next += 1;
         let id = state.next;
+        let run_id = match delivery.run_id.as_str() {
+            "" => format!("run-{id}"),
+            named => named.to_owned(),
+        };
         let delivery = g::Delivery {
             id,
             to: chat.to_string(),
             channel: "telegram".into(),
-            run_id: format!("run-{id}"),
+            run_id,
             ..delivery
         };
         state.open.insert(id, delivery);

@@ -1,5 +1,7 @@
 //! What comes in.
 
+use std::time::{Duration, Instant};
+
 use openclaw_proto::wire::channel as c;
 use serde_json::json;
 use telegram_double::{Double, Fault};
@@ -42,6 +44,19 @@ async fn inward_burst_is_one_message_and_a_stop_is_its_own() {
     site.until_sent(4).await;
     site.double.say(7, "e");
     site.until_sent(5).await;
+}
+
+/// The pause is a second; what must be known soon does not wait for it.
+#[tokio::test]
+async fn inward_stop_is_confirmed_without_the_pause_of_its_chat() {
+    let site = Site::start().await;
+    site.double.say(7, "a");
+    site.until_sent(1).await;
+    let begun = Instant::now();
+    site.double.say(7, "halt");
+    site.until_sent(2).await;
+    let confirmed = begun.elapsed();
+    assert!(confirmed < Duration::from_millis(900), "{confirmed:?}");
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! What goes out.
 
 use openclaw_proto::wire::gateway as g;
+use serde_json::json;
 use telegram_double::Fault;
 
 use crate::daemon::Site;
@@ -133,4 +134,91 @@ async fn outward_files_buttons_and_topics_are_sent_as_telegram_takes_them() {
     let sent = site.double.sent_to(-7);
     assert_eq!(sent[0].text, "see");
     assert_eq!(sent[1].parameters["document"]["content"], "content 0");
+}
+
+#[tokio::test]
+async fn outward_file_that_telegram_does_not_take_is_said() {
+    let site = Site::start().await;
+    site.double.open_chat("7");
+    let words = "Bad Request: file must be non-empty";
+    site.double.inject("sendDocument", refuse(400, words, None));
+    let file = |name: &str| g::DeliveredFile {
+        name: name.into(),
+        mime_type: "text/plain".into(),
+        size: 9,
+        is_voice: false,
+    };
+    let delivery = g::Delivery {
+        files: vec![file("a.txt"), file("b.txt")],
+        ..reply("see")
+    };
+    until_over(&site, site.gateway.say(7, delivery)).await;
+    let sent = site.double.sent_to(7);
+    assert_eq!(sent.len(), 3, "{sent:?}");
+    assert!(
+        sent[1].text.contains("a.txt could not be attached") && sent[1].text.contains("non-empty"),
+        "{}",
+        sent[1].text
+    );
+    assert!(sent[2].parameters["document"].is_object());
+}
+
+/// Numbers of messages count in their chat alone.
+#[tokio::test]
+async fn outward_question_elsewhere_leaves_what_is_shown_to_the_answer() {
+    let site = Site::start().await;
+    site.double.open_chat("7");
+    site.double.open_chat("-100");
+    let shown = until_over(&site, site.gateway.say(-100, reply("exec"))).await;
+    // As a daemon before recorded that it shows the run.
+    let record = json!({"sent": [0, [shown[0], "-100", ""]]}).to_string();
+    std::fs::write(site.state().join("out/live.run"), record + "\n").unwrap();
+    let of_the_run = |what: g::Delivery| g::Delivery {
+        run_id: "live".into(),
+        ..what
+    };
+    let question = of_the_run(g::Delivery {
+        kind: Some(g::delivery::Kind::Question(g::ApprovalQuestion {
+            id: "q".into(),
+            tool: "exec".into(),
+            command: "touch a".into(),
+            ..Default::default()
+        })),
+        ..Default::default()
+    });
+    until_over(&site, site.gateway.say(7, question)).await;
+    assert!(site.double.calls_of("editMessageText").is_empty());
+    assert_eq!(site.double.sent_to(7).len(), 1);
+    until_over(&site, site.gateway.say(-100, of_the_run(reply("done")))).await;
+    let sent = site.double.sent_to(-100);
+    assert_eq!((sent.len(), sent[0].text.as_str()), (1, "done"));
+}
+
+#[tokio::test]
+async fn outward_question_takes_the_place_of_what_is_shown_there() {
+    let site = Site::start().await;
+    site.double.open_chat("7");
+    let shown = until_over(&site, site.gateway.say(7, reply("exec"))).await;
+    let record = json!({"sent": [0, [shown[0], "7", ""]]}).to_string();
+    std::fs::write(site.state().join("out/live.run"), record + "\n").unwrap();
+    let of_the_run = |what: g::Delivery| g::Delivery {
+        run_id: "live".into(),
+        ..what
+    };
+    let question = of_the_run(g::Delivery {
+        kind: Some(g::delivery::Kind::Question(g::ApprovalQuestion {
+            id: "q".into(),
+            tool: "exec".into(),
+            command: "touch a".into(),
+            ..Default::default()
+        })),
+        ..Default::default()
+    });
+    let asked = until_over(&site, site.gateway.say(7, question)).await;
+    assert_eq!(asked, shown);
+    // The answer comes beside the question.
+    until_over(&site, site.gateway.say(7, of_the_run(reply("done")))).await;
+    let sent = site.double.sent_to(7);
+    assert_eq!(sent.len(), 2, "{sent:?}");
+    assert!(sent[0].text.contains("touch a") && sent[1].text == "done");
 }

@@ -1,4 +1,5 @@
-//! Words that end what runs, when a message is nothing else.
+//! Words that end what runs, when a message is nothing else. The gateway obeys
+//! them, and channel daemons hand them in without waiting for anything.
 
 /// As OpenClaw has them, in all its languages
 /// (`src/auto-reply/reply/abort-trigger-text.ts`, 2026.9.6).
@@ -48,6 +49,9 @@ const WORDS: [&str; 43] = [
     "stop please",
 ];
 
+/// The command, by its names.
+const COMMANDS: [&str; 2] = ["/stop", "/abort"];
+
 /// What people put behind them.
 const PUNCTUATION: &[char] = &[
     '.', '!', '?', '！', '？', '…', ',', '，', '。', ';', '；', ':', '：', '\'', '"', '’', '”',
@@ -59,12 +63,13 @@ const PUNCTUATION: &[char] = &[
 const LIMIT: usize = 256;
 
 /// Whether `text` is only such words.
-pub(crate) fn is_stop(text: &str) -> bool {
+#[must_use]
+pub fn is_stop(text: &str) -> bool {
     if text.len() > LIMIT {
         return false;
     }
     let words = normal(text);
-    words == "/stop" || WORDS.contains(&words.as_str())
+    COMMANDS.contains(&words.as_str()) || WORDS.contains(&words.as_str())
 }
 
 /// In small letters, with plain apostrophes, single spaces and no punctuation
@@ -87,6 +92,7 @@ mod tests {
             " STOP!! ",
             "/stop",
             "/Stop.",
+            "/abort",
             "Please   stop…",
             "stop don’t do anything",
             "Стоп",
