@@ -2,6 +2,7 @@
 //! they hand in, and how they do.
 
 mod attending;
+mod declined;
 mod files;
 #[cfg(fuzzing)]
 pub(crate) mod fuzz;
