@@ -21,6 +21,9 @@ pub(crate) use log::{EventLog, cost};
 pub(crate) use queued::Queued;
 pub(crate) use registry::{Registry, Start};
 
+/// Why a run ended that a newer message ended.
+pub(crate) const INTERRUPTED: &str = "interrupted by a new message";
+
 /// How long the runner may take to end the turn of a run that is stopped. It
 /// kills what does not end by itself after half of that.
 const STOP_PATIENCE: Duration = Duration::from_millis(700);
@@ -249,6 +252,12 @@ impl Run {
             backend_session: None,
             backend: backend.to_owned(),
         }
+    }
+
+    /// Whether its message may be known to a model, now or with those after it: it was
+    /// taken to one, or a newer message took its place and not its words back.
+    pub(crate) fn reached_a_model(&self) -> bool {
+        self.has_begun.load(Ordering::Relaxed) || self.end_reason() == INTERRUPTED
     }
 
     /// Why somebody ended the run.

@@ -93,6 +93,7 @@ pub(super) fn passages(
         let told = |past: &Past| past.entry_id == hit.message_id;
         let is_own = hit.path == transcript;
         (is_isolated && hit.is_hidden_from(&transcript))
+            || is_own && history.is_withdrawn(&hit.message_id)
             || is_own && (hit.timestamp_ms >= received_ms || history.messages.iter().any(told))
     };
     recall.given(is_known).into_iter().map(passage).collect()
