@@ -91,6 +91,16 @@ impl Run {
         place(self) == place(other)
     }
 
+    /// Whether its message came from whoever sent that of `other`, as their channel
+    /// knows people.
+    pub(crate) fn is_of_sender_of(&self, other: &Self) -> bool {
+        let sender = |run: &Self| {
+            let route = run.route.clone()?;
+            Some((run.channel.clone(), route.account, route.sender?))
+        };
+        sender(self).is_some() && sender(self) == sender(other)
+    }
+
     pub(crate) fn new(
         id: String,
         key: SessionKey,
