@@ -86,6 +86,59 @@ pub struct Text {
     pub file: Option<SentFile>,
 }
 
+/// What has become of something to be said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sent {
+    /// It is said as soon as a daemon attends the account.
+    Unattended,
+    /// It is being said; why it was not yet, where it was tried.
+    Open(String),
+    /// The provider has it, and calls it so.
+    Delivered(Vec<String>),
+    /// The provider does not take it, and why.
+    Failed(String),
+}
+
+/// As the wire calls what the provider has.
+const DELIVERED: &str = "delivered";
+
+/// As it calls what it does not take.
+const FAILED: &str = "failed";
+
+impl From<Sent> for wire::SendTextResponse {
+    fn from(sent: Sent) -> Self {
+        let attended = Self {
+            is_attended: true,
+            ..Self::default()
+        };
+        match sent {
+            Sent::Unattended => Self::default(),
+            Sent::Open(reason) => Self { reason, ..attended },
+            Sent::Delivered(provider_ids) => Self {
+                state: DELIVERED.to_owned(),
+                provider_ids,
+                ..attended
+            },
+            Sent::Failed(reason) => Self {
+                state: FAILED.to_owned(),
+                reason,
+                ..attended
+            },
+        }
+    }
+}
+
+impl From<wire::SendTextResponse> for Sent {
+    fn from(response: wire::SendTextResponse) -> Self {
+        match response.state.as_str() {
+            DELIVERED => Self::Delivered(response.provider_ids),
+            FAILED => Self::Failed(response.reason),
+            _ if response.is_attended => Self::Open(response.reason),
+            _ => Self::Unattended,
+        }
+    }
+}
+
 /// A file that is sent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SentFile {
@@ -143,8 +196,8 @@ impl Client {
         Ok((request.into(), response.is_owner))
     }
 
-    /// Has something said; whether a daemon attends the account.
-    pub async fn send(&self, text: Text) -> Result<bool, CallError> {
+    /// Has something said; what has become of it a moment later.
+    pub async fn send(&self, text: Text) -> Result<Sent, CallError> {
         let request = wire::SendTextRequest {
             channel: text.account.channel,
             account: text.account.account,
@@ -157,7 +210,7 @@ impl Client {
             }),
         };
         let response = self.0.clone().send_text(request).await?.into_inner();
-        Ok(response.is_attended)
+        Ok(response.into())
     }
 }
 

@@ -50,9 +50,11 @@ pub enum Id {
 /// Who may use a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Whoever is talked with: it shows what the sender may know, or is about
-    /// the sender's own conversation.
+    /// Whoever is answered: it shows nothing of what others said, or ends what the
+    /// sender began.
     Everybody,
+    /// Whoever is let in by name or by `*`: it is about the whole conversation.
+    Guests,
     /// The owner: it shows or changes how the assistant works.
     Owner,
 }
@@ -100,6 +102,13 @@ const fn open(command: Command) -> Command {
     }
 }
 
+const fn of_guests(command: Command) -> Command {
+    Command {
+        access: Access::Guests,
+        ..command
+    }
+}
+
 /// All of them.
 pub const COMMANDS: &[Command] = &[
     open(command(
@@ -124,7 +133,7 @@ pub const COMMANDS: &[Command] = &[
         aliases: &["id"],
         ..command(Id::Whoami, "whoami", "Show your sender id.", "status")
     }),
-    open(command(
+    of_guests(command(
         Id::Usage,
         "usage",
         "Show the tokens this session has used.",
@@ -145,11 +154,11 @@ pub const COMMANDS: &[Command] = &[
         "status",
     ),
     command(Id::Exec, "exec", "Show how commands are run.", "status"),
-    open(Command {
+    of_guests(Command {
         argument: Some(("message", "What the new session begins with")),
         ..command(Id::New, "new", "Start a new session.", "session")
     }),
-    open(Command {
+    of_guests(Command {
         argument: Some(("message", "What the session goes on with")),
         ..command(Id::Reset, "reset", "Reset the current session.", "session")
     }),

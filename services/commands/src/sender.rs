@@ -10,9 +10,9 @@ pub enum SenderRole {
     Owner,
     /// Somebody who may talk, and ask how things are.
     Guest,
-    /// Somebody whose words are answered, and who commands nothing: a command
-    /// is refused before it costs anything.
-    Unauthorized,
+    /// Somebody in a group that is open to everybody in it: asks how things are, and
+    /// ends what it began itself.
+    Visitor,
     /// A program that passes on a text. Nothing in it is a command.
     Program,
 }
@@ -57,13 +57,15 @@ impl Sender {
     pub fn may(&self, command: &Command) -> bool {
         match self.standing {
             SenderRole::Owner => true,
-            SenderRole::Guest => command.access == Access::Everybody,
-            SenderRole::Unauthorized | SenderRole::Program => false,
+            SenderRole::Guest => command.access != Access::Owner,
+            SenderRole::Visitor => command.access == Access::Everybody,
+            SenderRole::Program => false,
         }
     }
 
-    /// Whether its words may be a command at all.
-    pub fn commands(&self) -> bool {
+    /// Whether a conversation is its to end and to begin anew, with what others said
+    /// in it.
+    pub fn rules_the_conversation(&self) -> bool {
         matches!(self.standing, SenderRole::Owner | SenderRole::Guest)
     }
 }

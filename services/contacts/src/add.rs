@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use openclaw_config::{Environment, KeyPath, Paths, programs, write};
+use openclaw_proto::channel::AccountName;
 use openclaw_service_manager as manager;
 use openclaw_settings::channels::{self, DEFAULT_ACCOUNT};
 use openclaw_settings::file::File;
@@ -48,6 +49,7 @@ impl Named {
         written.map_err(|error| cannot("write", &trial, &error))?;
         let checked = self.checked(&trial, paths, environment);
         let added = checked.and_then(|identity| {
+            self.is_no_other(&token, paths, environment)?;
             let renamed = fs::rename(&trial, &place);
             renamed.map_err(|error| cannot("write", &place, &error))?;
             self.configure(&place, paths, environment)?;
@@ -110,6 +112,59 @@ impl Named {
             "openclawctl channels list shows those that there are; channels add {} connects it",
             self.shown()
         )))
+    }
+
+    /// That no other account of the channel is the bot of `token`: both would take
+    /// each other's messages away.
+    fn is_no_other(
+        &self,
+        token: &str,
+        paths: &Paths,
+        environment: &Environment,
+    ) -> Result<(), Failure> {
+        // Of a file that is wrong whoever writes it is told.
+        let Ok(settings) = openclaw_settings::load(environment) else {
+            return Ok(());
+        };
+        let document = File::open(paths)?.document()?;
+        let channels = &settings.channels;
+        let accounts = channels.accounts.get(&self.channel).into_iter().flatten();
+        for (name, account) in accounts {
+            let other = AccountName {
+                channel: self.channel.clone(),
+                account: name.clone(),
+            };
+            let other = Self::of(&other, channels.is_default(&self.channel, name));
+            if other == *self {
+                continue;
+            }
+            let file = account.token_file.as_ref();
+            // What cannot be read is no token that its daemon could use.
+            let token_of_file = file.and_then(|file| fs::read_to_string(file).ok());
+            let written = || other.written_token(&document);
+            let token_of_other = token_of_file.or_else(written);
+            let is_same =
+                bot(token).is_some_and(|it| token_of_other.as_deref().and_then(bot) == Some(it));
+            if is_same {
+                return Err(Failure::new(format!(
+                    "this is the token of the bot that {} is already; an account has a bot of its own",
+                    other.shown()
+                ))
+                .hint(format!(
+                    "another token for that account: openclawctl channels login {}",
+                    other.shown()
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// The token that the configuration itself has for the account.
+    fn written_token(&self, document: &Value) -> Option<String> {
+        let at = |path: KeyPath| path.child("botToken").get(document)?.as_str();
+        let common = || Some(self.channel_path()).filter(|_| self.is_default());
+        let token = at(self.path(document)).or_else(|| at(common()?))?;
+        Some(token.to_owned())
     }
 
     /// What the provider calls the account with that token.
@@ -233,6 +288,12 @@ fn systemctl(verb: &str, unit: &str, environment: &Environment) -> Result<(), ma
     manager::tell("systemctl", &["--user", verb, unit], environment)
 }
 
+/// The bot whose token that is: what stands before the secret part.
+fn bot(token: &str) -> Option<&str> {
+    let (bot, _) = token.trim().split_once(':')?;
+    Some(bot)
+}
+
 /// The token, from standard input; at a terminal it is not shown.
 fn token(channel: &str) -> Result<String, Failure> {
     let given = if question::can_be_asked() {
@@ -302,6 +363,42 @@ mod tests {
         let again = configured(&both, "default");
         let accounts = &again["channels"]["telegram"]["accounts"];
         assert_eq!(accounts, &json!({ "default": own, "work": own }));
+    }
+
+    #[test]
+    fn bot_is_one_account() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name).display().to_string();
+        fs::write(at("own.token"), "7:secret\n").unwrap();
+        let document = json!({"channels": {"telegram": {"botToken": "8:x", "accounts": {
+            "default": {}, "work": {"tokenFile": at("own.token")}, "late": {"botToken": "9:y"},
+            "gone": {"tokenFile": at("none.token")},
+        }}}});
+        let place = [("OPENCLAW_STATE_DIR", folder.path().to_str().unwrap())];
+        let environment: Environment = place.into_iter().collect();
+        let paths = Paths::resolve(&environment).unwrap();
+        fs::write(&paths.configuration, document.to_string()).unwrap();
+        let refused = |account: &str, token: &str| {
+            let checked = named(account).is_no_other(token, &paths, &environment);
+            checked.err().map(|failure| failure.text())
+        };
+        for (account, token, other) in [
+            ("new", "7:another secret", Some("telegram:work")),
+            ("new", "8:z", Some("telegram is already")),
+            ("new", "9:z", Some("telegram:late")),
+            ("default", "7:z", Some("telegram:work")),
+            ("work", "7:z", None),
+            ("default", "8:z", None),
+            ("new", "10:z", None),
+            ("new", "no token", None),
+        ] {
+            let why = refused(account, token);
+            let says = |other: &str| why.as_ref().is_some_and(|why| why.contains(other));
+            match other {
+                Some(other) => assert!(says(other), "{account} {token}: {why:?}"),
+                None => assert_eq!(why, None, "{account} {token}"),
+            }
+        }
     }
 
     #[test]

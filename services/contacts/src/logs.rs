@@ -24,9 +24,22 @@ pub(crate) struct Logs {
 }
 
 impl Logs {
-    /// Prints what the journal has of the account's unit.
+    /// Prints what the log has of the account's daemon: the file of `openclawctl run`,
+    /// where that is the log, else the journal.
     pub(crate) fn execute(&self, environment: &Environment) -> Result<(), Failure> {
         let named = self.account.named()?;
+        let lines = usize::try_from(self.lines).unwrap_or(usize::MAX);
+        match openclaw_logs::of_daemon(&named.shown(), lines, environment)? {
+            Some(true) => return Ok(()),
+            Some(false) => {
+                let why = format!(
+                    "the log of openclawctl run has nothing of {}",
+                    named.shown()
+                );
+                return Err(elsewhere(&named, &why));
+            }
+            None => {}
+        }
         let unit = named.unit();
         let lines = self.lines.to_string();
         let asked = [
@@ -68,6 +81,7 @@ fn elsewhere(named: &Named, why: &str) -> Failure {
 mod tests {
     use std::fs;
     use std::os::unix::fs::PermissionsExt as _;
+    use std::path::Path;
 
     use super::*;
 
@@ -78,8 +92,20 @@ mod tests {
             fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
             fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
         }
-        let path = [("PATH", folder.path().to_str().unwrap())];
-        let environment: Environment = path.into_iter().collect();
+        logs_of(folder.path())
+    }
+
+    /// Of a suite whose state and programs are in `folder`.
+    fn logs_of(folder: &Path) -> Result<(), Failure> {
+        let folder = folder.to_str().unwrap();
+        // There is a service manager, as far as can be seen.
+        fs::create_dir_all(format!("{folder}/systemd/private")).unwrap();
+        let places = [
+            ("PATH", folder),
+            ("OPENCLAW_STATE_DIR", folder),
+            ("XDG_RUNTIME_DIR", folder),
+        ];
+        let environment: Environment = places.into_iter().collect();
         let logs = Logs {
             account: Typed {
                 channel: "telegram:work".to_owned(),
@@ -97,6 +123,26 @@ mod tests {
             *) exit 1;;
         esac"#;
         assert!(asked(Some(script)).is_ok());
+    }
+
+    #[test]
+    fn log_without_a_journal_is_that_of_the_suite_in_the_foreground() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = [("OPENCLAW_STATE_DIR", folder.path().to_str().unwrap())];
+        let environment: Environment = place.into_iter().collect();
+        let paths = openclaw_config::Paths::resolve(&environment).unwrap();
+        let file = openclaw_logs::log_file(&paths);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        let line = |daemon: &str| {
+            format!(
+                r#"{{"timestamp":"2026-11-14T22:13:20Z","level":"warn","message":"slow","context":{{"daemon":"{daemon}"}}}}"#
+            ) + "\n"
+        };
+        fs::write(&file, line("telegram")).unwrap();
+        let text = logs_of(folder.path()).unwrap_err().text();
+        assert!(text.contains("nothing of telegram:work"), "{text}");
+        fs::write(&file, line("telegram") + &line("telegram:work")).unwrap();
+        assert!(logs_of(folder.path()).is_ok());
     }
 
     #[test]

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use openclaw_proto::channel::AccountName;
-use openclaw_proto::channel_admin::Text;
+use openclaw_proto::channel_admin::{Sent, Text};
+use openclaw_settings::channels::CHANNELS;
+use openclaw_settings::recipient::Recipient;
 use openclaw_terminal::{Failure, output};
 
 use crate::gateway::Gateway;
@@ -17,7 +19,7 @@ const INPUT_LIMIT: u64 = 64 * 1024;
 /// Arguments of `send`.
 #[derive(Debug, Args)]
 pub struct Send {
-    /// Whom or where: the channel and the id there, such as telegram:123456
+    /// Whom or where: the channel and the id there, such as telegram:123456, or with a topic telegram:-100123:topic:4
     #[arg(long, value_name = "CHANNEL:ID")]
     to: String,
     /// The account that says it [default: the channel's default one]
@@ -44,7 +46,7 @@ impl Send {
     /// # Errors
     /// What the gateway does not do, and why.
     pub async fn execute(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
-        let (channel, to) = place(&self.to)?;
+        let (channel, to) = place(&self.to, self.thread.as_deref())?;
         let account = AccountName {
             channel: channel.to_owned(),
             account: self.account.clone(),
@@ -64,13 +66,23 @@ impl Send {
             text: words,
             file,
         };
-        let is_attended = gateway.client.send(text).await;
-        let is_attended = is_attended.map_err(|error| (gateway.failure)(&error))?;
-        output::stdout_line(if is_attended {
-            "it is being said"
-        } else {
-            "it is said as soon as a daemon attends the account"
-        })
+        let sent = gateway.client.send(text).await;
+        match sent.map_err(|error| (gateway.failure)(&error))? {
+            Sent::Delivered(_) => output::stdout_line("it is said"),
+            Sent::Open(why) if why.is_empty() => output::stdout_line("it is being said"),
+            Sent::Open(why) => {
+                let why = output::line(&why);
+                output::stdout_line(&format!("it is being said; the last attempt failed: {why}"))
+            }
+            Sent::Unattended => {
+                output::stdout_line("it is said as soon as a daemon attends the account")
+            }
+            Sent::Failed(why) => Err(Failure::new(format!(
+                "{} is not told: {}",
+                self.to,
+                output::line(&why)
+            ))),
+        }
     }
 
     fn words(&self) -> Result<String, Failure> {
@@ -96,13 +108,24 @@ fn words_of(input: impl Read) -> Result<String, Failure> {
     String::from_utf8(bytes).map_err(|_| failed(&"is no text (UTF-8)"))
 }
 
-/// The channel, and the id there.
-fn place(to: &str) -> Result<(&str, &str), Failure> {
-    match to.split_once(':') {
-        Some((channel, id)) if !channel.is_empty() && !id.is_empty() => Ok((channel, id)),
-        _ => Err(Failure::usage(format!(
+/// The channel, and the id there, which may name its topic. What nobody there can be
+/// called is told before the gateway is asked; which channels there are it knows itself.
+fn place<'a>(to: &'a str, thread: Option<&str>) -> Result<(&'a str, &'a str), Failure> {
+    let named = to.split_once(':');
+    let named = named.filter(|(channel, id)| !channel.is_empty() && !id.is_empty());
+    let (channel, id) = named.ok_or_else(|| {
+        Failure::usage(format!(
             "--to {to} is not CHANNEL:ID, such as telegram:123456"
-        ))),
+        ))
+    })?;
+    let recipient = Recipient::of(channel, id).filter(|_| CHANNELS.contains(&channel));
+    let recipient = recipient.map(|it| Recipient {
+        topic: it.topic.or(thread),
+        ..it
+    });
+    match recipient.and_then(|it| it.fault()) {
+        Some(fault) => Err(Failure::usage(format!("--to {to}: {fault}"))),
+        None => Ok((channel, id)),
     }
 }
 
@@ -123,9 +146,22 @@ mod tests {
 
     #[test]
     fn place_is_a_channel_and_an_id_there() {
-        assert_eq!(place("telegram:-100:7").unwrap(), ("telegram", "-100:7"));
-        for wrong in ["telegram", "telegram:", ":1", ""] {
-            assert!(place(wrong).is_err(), "{wrong}");
+        let of = |to| place(to, None).ok();
+        let topic = "-100:topic:7";
+        assert_eq!(of("telegram:-100:topic:7"), Some(("telegram", topic)));
+        assert_eq!(of("pigeon:x"), Some(("pigeon", "x")));
+        for wrong in [
+            "telegram",
+            "telegram:",
+            ":1",
+            "",
+            "telegram:notanid",
+            "telegram:-100:7",
+        ] {
+            assert!(place(wrong, None).is_err(), "{wrong}");
         }
+        assert!(place("telegram:5", Some("4")).is_ok());
+        let text = place("telegram:5", Some("x")).unwrap_err().text();
+        assert!(text.contains("no topic on telegram"), "{text}");
     }
 }

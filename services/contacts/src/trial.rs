@@ -1,6 +1,6 @@
 //! `channels test`: something is said to the owner.
 
-use openclaw_proto::channel_admin::{AccountState, Pairings, Text};
+use openclaw_proto::channel_admin::{AccountState, Pairings, Sent, Text};
 use openclaw_settings::Settings;
 use openclaw_terminal::{Failure, output};
 
@@ -27,8 +27,14 @@ pub(crate) async fn execute(named: &Named, gateway: &Gateway<'_>) -> Result<(), 
         text: WORDS.to_owned(),
         file: None,
     };
-    gateway.client.send(text).await.map_err(failed)?;
+    let sent = gateway.client.send(text).await.map_err(failed)?;
     let (name, to) = (output::line(&name), output::line(&to));
+    if let Sent::Failed(why) = sent {
+        let account = shown(&state.account);
+        let why = output::line(&why);
+        let problem = format!("the test message to {name} ({account} {to}) was not taken: {why}");
+        return Err(Failure::new(problem));
+    }
     output::stdout_line(&format!(
         "a test message goes to {name} ({} {to}); when none comes, see: openclawctl channels logs {}",
         shown(&state.account),

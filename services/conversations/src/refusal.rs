@@ -101,9 +101,6 @@ pub enum Refusal {
     /// The agent-runner was needed and does not answer.
     #[error("the agent-runner, which has the credentials, does not answer")]
     NoRunner(#[source] CallError),
-    /// Whoever sent the command may talk, and not command.
-    #[error("you are not authorized to use this command")]
-    Unauthorized,
     /// There is no such session.
     #[error("there is no session {:?}; `openclawctl sessions` lists them", .0.0)]
     UnknownSession(MissingSession),

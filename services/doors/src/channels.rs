@@ -2,6 +2,7 @@
 //! they hand in, and how they do.
 
 mod attending;
+mod declined;
 mod files;
 #[cfg(fuzzing)]
 pub(crate) mod fuzz;
@@ -234,6 +235,7 @@ impl Channels {
                 let canonical = ledger_account(&settings.channels, channel, name);
                 let is_default = canonical.account.is_empty();
                 let attendant = attendants.get(&canonical);
+                let ledger_name = canonical.clone();
                 states.push(AccountState {
                     account: AccountName {
                         account: name.clone(),
@@ -242,11 +244,30 @@ impl Channels {
                     is_default,
                     is_enabled: account.enabled,
                     attended_since_ms: attendant.map(|it| it.since_ms),
-                    health: attendant.map(|it| it.health.clone()),
+                    health: attendant.map(|it| self.with_failure(&ledger_name, &it.health)),
                 });
             }
         }
         states
+    }
+
+    /// How an account does, also where what went wrong last is what the provider did not
+    /// take: its daemon goes on, and says nothing of that.
+    fn with_failure(&self, account: &AccountName, health: &Health) -> Health {
+        let failed = self.core.outbox.failed(account);
+        let failed = failed
+            .filter(|failed| health.last_error.is_empty() || health.last_error_ms < failed.at_ms);
+        match failed {
+            None => health.clone(),
+            Some(failed) => Health {
+                last_error: format!(
+                    "a delivery ({}) to {} failed for good: {}",
+                    failed.kind, failed.to, failed.reason
+                ),
+                last_error_ms: failed.at_ms,
+                ..health.clone()
+            },
+        }
     }
 
     /// Forgets what is over, now and then.

@@ -78,13 +78,8 @@ fn direct(account: &Account, facts: &Facts<'_>, known: Known<'_>) -> Verdict {
     if let Err(verdict) = verdict {
         return verdict;
     }
-    // Whom `*` lets in talks, and commands nothing.
-    let standing = if is_named || known.is_paired {
-        SenderRole::Guest
-    } else {
-        SenderRole::Unauthorized
-    };
-    allow(account, facts, known, standing, Place::default())
+    // As in OpenClaw, `*` lets everybody in as if by name.
+    allow(account, facts, known, SenderRole::Guest, Place::default())
 }
 
 /// What holds in a group or in one of its topics.
@@ -174,13 +169,10 @@ fn in_group(account: &Account, facts: &Facts<'_>, known: Known<'_>) -> Verdict {
             reason: "nobody called".to_owned(),
         });
     }
-    let is_named = listed
-        .iter()
-        .any(|written| names(written, facts.channel, facts.sender));
-    let standing = if is_named {
+    let standing = if is_listed {
         SenderRole::Guest
     } else {
-        SenderRole::Unauthorized
+        SenderRole::Visitor
     };
     allow(account, facts, known, standing, place)
 }

@@ -14,6 +14,8 @@ pub(crate) struct Filter {
     pub(crate) tool: Option<String>,
     pub(crate) agent: Option<String>,
     pub(crate) unit: Option<Unit>,
+    /// A daemon as `openclawctl run` calls it, which may have several of a kind.
+    pub(crate) daemon: Option<String>,
     pub(crate) since_ms: Option<i64>,
     pub(crate) until_ms: Option<i64>,
     /// The last so many.
@@ -93,6 +95,10 @@ impl Filter {
             && self.until_ms.is_none_or(|until| at < until)
             && self.unit.is_none_or(|unit| record.part == unit.part())
             && self
+                .daemon
+                .as_deref()
+                .is_none_or(|name| record.field("daemon") == Some(name))
+            && self
                 .fields()
                 .all(|(name, value)| record.field(name) == Some(value))
     }
@@ -102,6 +108,14 @@ impl Filter {
 mod tests {
     use super::*;
 
+    fn record_of(daemon: &str) -> Record {
+        let line = format!(
+            r#"{{"timestamp":"2023-11-14T22:13:20Z","level":"warn","message":"slow",
+            "context":{{"daemon":"{daemon}","target":"openclaw_telegram"}}}}"#
+        );
+        Record::of_line(&line).unwrap()
+    }
+
     #[test]
     fn record_is_wanted_when_all_that_is_asked_for_holds() {
         let line = r#"{"timestamp":"2023-11-14T22:13:20Z","level":"warn","message":"slow",
@@ -110,6 +124,11 @@ mod tests {
         let at = record.at.as_millisecond();
         let text = |text: &str| Some(text.to_owned());
         let base = Filter::default;
+        let of_work = record_of("telegram:work");
+        for (daemon, wanted) in [("telegram:work", true), ("telegram", false)] {
+            let daemon = text(daemon);
+            assert_eq!(Filter { daemon, ..base() }.admits(&of_work), wanted);
+        }
         for (filter, wanted) in [
             (base(), true),
             (

@@ -80,6 +80,44 @@ pub struct Logs {
     pub json: bool,
 }
 
+/// The file in which `openclawctl run` keeps the log.
+pub fn log_file(paths: &Paths) -> std::path::PathBuf {
+    openclaw_foreground::log_file(paths)
+}
+
+/// Prints the last `lines` of what a daemon said, as `openclawctl run` calls it; whether
+/// there are any. None: the log is not a file, but the journal, if there is one.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn of_daemon(
+    name: &str,
+    lines: usize,
+    environment: &Environment,
+) -> Result<Option<bool>, Failure> {
+    let paths = Paths::resolve(environment)?;
+    let source = match Source::choose(&paths, environment, None) {
+        Ok(source @ Source::File(_)) => source,
+        Ok(Source::Journal) | Err(_) => return Ok(None),
+    };
+    let filter = Filter {
+        daemon: Some(name.to_owned()),
+        lines: Some(lines),
+        ..Filter::default()
+    };
+    let mut shown = Shown::new(&Form::default(), false);
+    let mut any = false;
+    source.read(environment, &filter, false, &mut |record| {
+        any = true;
+        shown.add(record)
+    })?;
+    // With nothing it would name the parts that there are.
+    if any {
+        shown.finish()?;
+    }
+    Ok(Some(any))
+}
+
 /// The levels by their names.
 fn level_parser() -> impl clap::builder::TypedValueParser<Value = LogLevel> {
     use clap::builder::TypedValueParser as _;
@@ -132,6 +170,7 @@ impl Logs {
             tool: known.named("tool", "openclaw_tool", self.tool.as_deref())?,
             agent: known.named("agent", "openclaw_agent", self.agent.as_deref())?,
             unit: self.unit,
+            daemon: None,
             since_ms: self.since,
             until_ms: self.until,
             lines: self.lines.or((!all).then_some(LINES)),

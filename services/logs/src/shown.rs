@@ -28,6 +28,7 @@ const COMMON: [&str; 6] = [
 ];
 
 /// How records are printed.
+#[derive(Default)]
 pub(crate) struct Form {
     pub(crate) is_json: bool,
     pub(crate) is_verbose: bool,

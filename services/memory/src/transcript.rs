@@ -6,12 +6,13 @@
 //! they are read here and not by `openclaw_sessions::history`.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 
 use openclaw_retrieval::Message;
+use openclaw_sessions::transcript::USER_SUFFIX;
 use serde::Deserialize;
 use serde::de::{self, IgnoredAny, SeqAccess, Visitor};
 
@@ -53,12 +54,19 @@ pub(crate) fn read(mut file: File) -> io::Result<Transcript> {
     let mut source = BufReader::new(file);
     let mut line = Vec::new();
     let mut is_passing = false;
+    let mut asked = HashMap::new();
     while next_line(&mut source, &mut line)? {
         number += 1;
         match serde_json::from_slice::<Entry<'_>>(&line) {
             Ok(entry) => {
                 // An answer is of the message before it.
                 is_passing = entry.is_passing().unwrap_or(is_passing);
+                if let Some(run) = entry.asked() {
+                    asked.insert(run.to_owned(), number);
+                }
+                // It was taken back before anybody heard it.
+                let withdrawn = entry.withdrawn().and_then(|run| asked.get(run));
+                transcript.passing.extend(withdrawn);
                 let message = entry.into_message(number);
                 if is_passing && message.is_some() {
                     transcript.passing.insert(number);
@@ -139,6 +147,9 @@ struct Body<'a> {
     /// Who answered.
     #[serde(borrow, default)]
     model: Option<Cow<'a, str>>,
+    /// Of a user's message: its run, with [`USER_SUFFIX`].
+    #[serde(borrow, default, rename = "idempotencyKey")]
+    idempotency_key: Option<Cow<'a, str>>,
     #[serde(borrow, default, rename = "__openclaw")]
     own: Option<Own<'a>>,
 }
@@ -151,6 +162,11 @@ struct Own<'a> {
     /// The gateway's own business, which is not remembered.
     #[serde(default)]
     command: Option<IgnoredAny>,
+    #[serde(borrow, default, rename = "runId")]
+    run_id: Option<Cow<'a, str>>,
+    /// It ends a run whose message was taken back before a model saw it.
+    #[serde(default)]
+    withdrawn: Option<bool>,
 }
 
 impl Entry<'_> {
@@ -170,6 +186,20 @@ impl Entry<'_> {
         let channel = body.own.as_ref().and_then(|own| own.channel.as_deref());
         let is_passing = channel.is_some_and(|channel| PASSING.contains(&channel));
         (is_passing || body.role == "user").then_some(is_passing)
+    }
+
+    /// The run that a user's message began.
+    fn asked(&self) -> Option<&str> {
+        let body = self.message.as_ref().filter(|body| body.role == "user")?;
+        body.idempotency_key.as_deref()?.strip_suffix(USER_SUFFIX)
+    }
+
+    /// The run whose message was taken back.
+    fn withdrawn(&self) -> Option<&str> {
+        let own = self.message.as_ref()?.own.as_ref()?;
+        own.run_id
+            .as_deref()
+            .filter(|_| own.withdrawn == Some(true))
     }
 
     fn into_message(self, line: u32) -> Option<Message> {
@@ -287,6 +317,28 @@ mod tests {
         assert_eq!(transcript.messages[0].timestamp_ms, 1_772_600_767_123);
         assert_eq!(transcript.messages[1].timestamp_ms, 1_772_600_769_000);
         assert_eq!((transcript.corrupt, transcript.cut), (1, false));
+    }
+
+    #[test]
+    fn message_that_was_taken_back_is_not_to_be_remembered() {
+        let asked = |run: &str| {
+            format!(
+                r#"{{"type":"message","id":"{run}","message":{{"role":"user","content":"x","idempotencyKey":"{run}:user"}}}}"#
+            ) + "\n"
+        };
+        let ended = |run: &str, withdrawn: bool| {
+            format!(
+                r#"{{"type":"message","id":"{run}e","message":{{"role":"assistant","content":[],"__openclaw":{{"runId":"{run}","withdrawn":{withdrawn}}}}}}}"#
+            ) + "\n"
+        };
+        let lines = [
+            asked("one"),
+            asked("two"),
+            ended("two", true),
+            ended("one", false),
+        ];
+        let found = transcript(&lines.concat());
+        assert_eq!(found.passing.into_iter().collect::<Vec<_>>(), [2]);
     }
 
     #[test]

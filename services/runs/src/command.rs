@@ -7,7 +7,7 @@ mod stop;
 use std::sync::Arc;
 use std::time::Instant;
 
-use openclaw_commands::{COMMANDS, Command, Id, Sender, catalogue, help};
+use openclaw_commands::{Access, COMMANDS, Command, Id, Sender, SenderRole, catalogue, help};
 use openclaw_conversations::Refusal;
 use openclaw_conversations::storage::RESET_COMMAND;
 use openclaw_daemon::failure;
@@ -28,6 +28,10 @@ const REFUSED: &str = "refused";
 /// What somebody is told who may not use a command, in OpenClaw's words.
 const NOT_AUTHORIZED: &str = "You are not authorized to use this owner-only command.";
 
+/// The same, of a command that guests may use.
+const NOT_A_GUEST: &str = "You are not authorized to use this command: it is for those whom the \
+                           lists of this channel name.";
+
 /// Why a command came to nothing; the sender is told.
 #[derive(Debug, thiserror::Error)]
 enum Failure {
@@ -47,7 +51,7 @@ pub(crate) fn name(written: &str) -> Option<&'static str> {
     let names = COMMANDS.iter().map(|command| command.name);
     let is_elsewhere = written == RESET_COMMAND;
     names
-        .chain([REFUSED])
+        .chain([REFUSED, stop::OWN])
         .find(|name| *name == written && !is_elsewhere)
 }
 
@@ -68,12 +72,32 @@ impl Order {
         }
     }
 
+    /// To begin the conversation anew.
+    pub(crate) fn anew(sender: Sender) -> Option<Self> {
+        let command = COMMANDS.iter().find(|command| command.id == Id::New)?;
+        Some(Self {
+            command,
+            argument: String::new(),
+            sender,
+        })
+    }
+
     /// What the transcript calls it.
     pub(crate) fn name(&self) -> &'static str {
-        if self.sender.may(self.command) {
-            self.command.name
-        } else {
-            REFUSED
+        if !self.sender.may(self.command) {
+            return REFUSED;
+        }
+        match self.command.id {
+            Id::Stop if !self.sender.rules_the_conversation() => stop::OWN,
+            _ => self.command.name,
+        }
+    }
+
+    /// What its sender is told who may not use it.
+    fn refused(&self) -> &'static str {
+        match self.command.access {
+            Access::Owner => NOT_AUTHORIZED,
+            Access::Guests | Access::Everybody => NOT_A_GUEST,
         }
     }
 }
@@ -111,10 +135,14 @@ impl Commands {
     /// answered. What its sender may do was looked at when it was accepted.
     pub(crate) async fn go_on(self, run: Arc<Run>, text: String) {
         let started = Instant::now();
-        let said = match openclaw_commands::read(&text) {
-            Some(asked) if run.command() == Some(asked.command.name) => {
-                self.carry_out(&run, &Order::new(asked, Sender::default()))
-                    .await
+        let sender = match run.command() {
+            Some(stop::OWN) => Sender::of(SenderRole::Visitor),
+            _ => Sender::default(),
+        };
+        let order = openclaw_commands::read(&text).map(|asked| Order::new(asked, sender));
+        let said = match order {
+            Some(order) if run.command() == Some(order.name()) => {
+                self.carry_out(&run, &order).await
             }
             _ => NOT_AUTHORIZED.to_owned(),
         };
@@ -125,14 +153,14 @@ impl Commands {
     /// Ends what runs and waits in the session of `run`, if its command says so:
     /// at once, whoever waits for that.
     pub(crate) fn halt(&self, run: &Run) {
-        if run.command().is_some_and(|name| name == stop::NAME) {
-            stop::halt(&self.turns, run);
+        if let Some(whose) = run.command().and_then(stop::Whose::of) {
+            stop::halt(&self.turns, run, whose);
         }
     }
 
     async fn carry_out(&self, run: &Run, order: &Order) -> String {
         if !order.sender.may(order.command) {
-            return NOT_AUTHORIZED.to_owned();
+            return order.refused().to_owned();
         }
         let ask = Ask {
             turns: &self.turns,
@@ -175,7 +203,14 @@ impl Ask<'_> {
             Id::Queue => about::queue(self, argument).await,
             Id::Approve => self.approve(argument).await,
             Id::Compact => self.compact(argument).await,
-            Id::Stop => Ok(stop::stop(self.turns, self.run).await),
+            Id::Stop => {
+                let whose = if self.sender.rules_the_conversation() {
+                    stop::Whose::Everybodys
+                } else {
+                    stop::Whose::Senders
+                };
+                Ok(stop::stop(self.turns, self.run, whose).await)
+            }
             // They begin a conversation, in its lane.
             Id::New | Id::Reset => Err(Failure::Words("that begins a message")),
         }

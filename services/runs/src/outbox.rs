@@ -15,6 +15,7 @@ use futures_util::{Stream, stream};
 use openclaw_conversations::database::{Database, Fault};
 use openclaw_conversations::outbox;
 use openclaw_daemon::{Configuration, failure};
+use openclaw_proto::channel::AccountName;
 use openclaw_proto::feed::Kind as Happened;
 use openclaw_proto::outbox::{Delivery, Extras, Kind, Outcome, Place, Report, State, Wanted};
 use openclaw_sessions::now_ms;
@@ -45,6 +46,9 @@ const FLEETING: usize = 64;
 
 /// Deliveries that cannot be made are given up so often.
 const UPKEEP_INTERVAL: Duration = Duration::from_secs(600);
+
+/// How long it is told that a delivery failed for good.
+const FAILURES_TOLD: Duration = Duration::from_secs(24 * 3600);
 
 /// Why nothing is given away any more, or nothing can be reported.
 #[derive(Debug, thiserror::Error)]
@@ -79,6 +83,8 @@ pub struct Outbox {
     news: watch::Sender<u64>,
     fleeting: broadcast::Sender<Delivery>,
     takers: Mutex<HashMap<(String, String), CancellationToken>>,
+    /// What failed for good, the last one of each account.
+    failures: Mutex<Vec<outbox::Failed>>,
     closing: CancellationToken,
 }
 
@@ -89,6 +95,7 @@ impl Outbox {
             news: watch::Sender::new(0),
             fleeting: broadcast::Sender::new(FLEETING),
             takers: Mutex::default(),
+            failures: Mutex::default(),
             closing: CancellationToken::new(),
         })
     }
@@ -162,41 +169,53 @@ impl Outbox {
             if is_over {
                 outbox::tidy(connection, now_ms())?;
             }
-            Ok(state)
+            let failures = is_over.then(|| failed(connection)).transpose()?;
+            Ok((state, failures))
         };
-        let state = self.database.call("note a delivery", note).await?;
+        let (state, failures) = self.database.call("note a delivery", note).await?;
+        if let Some(failures) = failures {
+            self.keep_failures(failures);
+        }
         self.look();
         state.ok_or(Refused::Unknown(id))
     }
 
-    /// How the delivery `name` ended, and why it failed, if it did; None: it had not
-    /// after `patience`.
-    pub async fn ended(
+    /// What failed last of an account, as the ledger names it, if that is not long ago.
+    pub fn failed(&self, account: &AccountName) -> Option<outbox::Failed> {
+        let since = failures_since();
+        let failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut own = failures.iter().filter(|it| it.account == *account);
+        own.find(|it| it.at_ms >= since).cloned()
+    }
+
+    fn keep_failures(&self, failed: Vec<outbox::Failed>) {
+        let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        *failures = failed;
+    }
+
+    /// What becomes of the delivery `name` until `patience` is over; its state, what the
+    /// provider calls it, and why it is not there.
+    pub async fn outcome_of(
         &self,
         name: &str,
         patience: Duration,
-    ) -> Result<Option<(State, String)>, Fault> {
+    ) -> Result<(State, Vec<String>, String), Fault> {
         // Before the first look, so that nothing is missed between the two.
         let mut news = self.news.subscribe();
         let deadline = Instant::now() + patience;
         loop {
-            let wanted = name.to_owned();
+            let name = name.to_owned();
             let look =
-                move |connection: &rusqlite::Connection| outbox::outcome(connection, &wanted);
-            let found = self
-                .database
-                .read("look for a delivery's end", look)
-                .await?;
-            let ended =
-                found.filter(|(state, _)| matches!(state, State::Delivered | State::Failed));
-            if ended.is_some() {
-                return Ok(ended);
+                move |connection: &rusqlite::Connection| outbox::outcome_of(connection, &name);
+            let found = self.database.read("look up a delivery", look).await?;
+            let found = found.unwrap_or((State::Pending, Vec::new(), String::new()));
+            if !matches!(found.0, State::Pending | State::Leased) {
+                return Ok(found);
             }
             tokio::select! {
-                () = self.closing.cancelled() => return Ok(None),
-                heard = timeout_at(deadline, news.changed()) => match heard {
-                    Ok(Ok(())) => {}
-                    Ok(Err(_)) | Err(_) => return Ok(None),
+                () = self.closing.cancelled() => return Ok(found),
+                heard = timeout_at(deadline, news.changed()) => if heard.is_err() {
+                    return Ok(found);
                 },
             }
         }
@@ -209,6 +228,14 @@ impl Outbox {
 
     /// Gives up what cannot be delivered, now and then.
     pub async fn tidy_now_and_then(self: Arc<Self>) {
+        match self
+            .database
+            .read("look what was not delivered", failed)
+            .await
+        {
+            Ok(failed) => self.keep_failures(failed),
+            Err(fault) => failure::report("look what was not delivered", &fault),
+        }
         loop {
             let tidy = |connection: &rusqlite::Connection| outbox::tidy(connection, now_ms());
             match self.database.call("tidy the outbox", tidy).await {
@@ -257,6 +284,15 @@ impl Outbox {
     fn lock(&self) -> MutexGuard<'_, HashMap<(String, String), CancellationToken>> {
         self.takers.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn failures_since() -> i64 {
+    let told = i64::try_from(FAILURES_TOLD.as_millis()).unwrap_or(i64::MAX);
+    now_ms().saturating_sub(told)
+}
+
+fn failed(connection: &rusqlite::Connection) -> rusqlite::Result<Vec<outbox::Failed>> {
+    outbox::failed(connection, failures_since())
 }
 
 /// The outbox, as the bus knows it.

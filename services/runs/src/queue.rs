@@ -15,7 +15,7 @@ use openclaw_proto::runner;
 use openclaw_sessions::SessionKey;
 use tokio_util::task::TaskTracker;
 
-use crate::run::{Queued, Registry, Run};
+use crate::run::{INTERRUPTED, Queued, Registry, Run};
 use overflow::Dropped;
 use settings::Drop;
 
@@ -93,7 +93,7 @@ impl Queue {
         let mut live = self.runs.live();
         live.retain(|other| other.key == run.key && other.id != run.id);
         for other in live {
-            other.end("interrupted by a new message");
+            other.end(INTERRUPTED);
         }
     }
 

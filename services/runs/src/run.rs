@@ -21,6 +21,9 @@ pub(crate) use log::{EventLog, cost};
 pub(crate) use queued::Queued;
 pub(crate) use registry::{Registry, Start};
 
+/// Why a run ended that a newer message ended.
+pub(crate) const INTERRUPTED: &str = "interrupted by a new message";
+
 /// How long the runner may take to end the turn of a run that is stopped. It
 /// kills what does not end by itself after half of that.
 const STOP_PATIENCE: Duration = Duration::from_millis(700);
@@ -86,6 +89,16 @@ impl Run {
             Some((run.channel.clone(), route.account, route.id, route.thread))
         };
         place(self) == place(other)
+    }
+
+    /// Whether its message came from whoever sent that of `other`, as their channel
+    /// knows people.
+    pub(crate) fn is_of_sender_of(&self, other: &Self) -> bool {
+        let sender = |run: &Self| {
+            let route = run.route.clone()?;
+            Some((run.channel.clone(), route.account, route.sender?))
+        };
+        sender(self).is_some() && sender(self) == sender(other)
     }
 
     pub(crate) fn new(
@@ -249,6 +262,12 @@ impl Run {
             backend_session: None,
             backend: backend.to_owned(),
         }
+    }
+
+    /// Whether its message may be known to a model, now or with those after it: it was
+    /// taken to one, or a newer message took its place and not its words back.
+    pub(crate) fn reached_a_model(&self) -> bool {
+        self.has_begun.load(Ordering::Relaxed) || self.end_reason() == INTERRUPTED
     }
 
     /// Why somebody ended the run.

@@ -97,7 +97,7 @@ impl Submitter {
             }
             _ => keys::named(&settings, &message.session_key, &message.agent_id)?,
         };
-        let command = command_of(&settings.session, &message.text, &extra.sender)?;
+        let command = command_of(&settings.session, &message.text, &extra.sender);
         let idempotency_key = Some(message.idempotency_key).filter(|key| !key.is_empty());
         let run_id = run_id
             .or_else(|| match command {
@@ -176,22 +176,19 @@ impl Reading {
 }
 
 /// The command that `text` is, if whoever sent it commands at all.
-fn command_of(
-    settings: &SessionSettings,
-    text: &str,
-    sender: &Sender,
-) -> Result<Option<Reading>, Refusal> {
-    let reading = if only_begins_anew(settings, text) {
-        Some(Reading::Reset)
-    } else {
-        openclaw_commands::read(text).map(|asked| Reading::Order(Order::new(asked, sender.clone())))
-    };
-    match sender.standing {
-        SenderRole::Owner | SenderRole::Guest => Ok(reading),
-        SenderRole::Program => Ok(None),
-        SenderRole::Unauthorized if reading.is_some() => Err(Refusal::Unauthorized),
-        SenderRole::Unauthorized => Ok(None),
+fn command_of(settings: &SessionSettings, text: &str, sender: &Sender) -> Option<Reading> {
+    if sender.standing == SenderRole::Program {
+        return None;
     }
+    if !only_begins_anew(settings, text) {
+        let asked = openclaw_commands::read(text)?;
+        return Some(Reading::Order(Order::new(asked, sender.clone())));
+    }
+    if sender.rules_the_conversation() {
+        return Some(Reading::Reset);
+    }
+    // Refused in words, whatever begins a conversation anew is called.
+    Order::anew(sender.clone()).map(Reading::Order)
 }
 
 fn again(record: &Record) -> Accepted {
@@ -219,34 +216,37 @@ fn check_length(what: &'static str, text: &str, limit: usize) -> Result<(), Refu
 mod tests {
     use super::*;
 
-    fn read(text: &str, standing: SenderRole) -> Result<Option<&'static str>, Refusal> {
+    fn read(text: &str, standing: SenderRole) -> Option<&'static str> {
         let settings = SessionSettings::of(
             &Default::default(),
             &Default::default(),
             &Default::default(),
         );
-        let reading = command_of(&settings, text, &Sender::of(standing))?;
-        Ok(reading.map(|reading| reading.name()))
+        let reading = command_of(&settings, text, &Sender::of(standing));
+        reading.map(|reading| reading.name())
     }
 
     #[test]
     fn submission_reads_commands_of_those_who_may_give_them() {
-        for (text, owner, guest) in [
-            ("/status", Some("status"), Some("status")),
-            ("stop", Some("stop"), Some("stop")),
-            ("/RESET", Some("reset"), Some("reset")),
-            ("/model a/b", Some("model"), Some("refused")),
-            ("/new and now?", None, None),
-            ("hello", None, None),
+        for (text, owner, guest, visitor) in [
+            ("/status", Some("status"), Some("status"), Some("status")),
+            ("/whoami", Some("whoami"), Some("whoami"), Some("whoami")),
+            ("stop", Some("stop"), Some("stop"), Some("stop-own")),
+            ("/RESET", Some("reset"), Some("reset"), Some("refused")),
+            ("/usage", Some("usage"), Some("usage"), Some("refused")),
+            (
+                "/model a/b",
+                Some("model"),
+                Some("refused"),
+                Some("refused"),
+            ),
+            ("/new and now?", None, None, None),
+            ("hello", None, None, None),
         ] {
-            assert_eq!(read(text, SenderRole::Owner).unwrap(), owner, "{text}");
-            assert_eq!(read(text, SenderRole::Guest).unwrap(), guest, "{text}");
-            assert_eq!(read(text, SenderRole::Program).unwrap(), None, "{text}");
-            let unauthorized = read(text, SenderRole::Unauthorized);
-            match owner {
-                Some(_) => assert!(matches!(unauthorized, Err(Refusal::Unauthorized)), "{text}"),
-                None => assert_eq!(unauthorized.unwrap(), None, "{text}"),
-            }
+            assert_eq!(read(text, SenderRole::Owner), owner, "{text}");
+            assert_eq!(read(text, SenderRole::Guest), guest, "{text}");
+            assert_eq!(read(text, SenderRole::Visitor), visitor, "{text}");
+            assert_eq!(read(text, SenderRole::Program), None, "{text}");
         }
     }
 }

@@ -123,7 +123,12 @@ impl Turns {
         // Memory is asked while the disk works when the lane is free. Its answer
         // has no effects, so nothing is lost when the message is then refused.
         let (accepted, context) = tokio::join!(
-            self.accept(&run, &text, earlier, (queue, sender.commands())),
+            self.accept(
+                &run,
+                &text,
+                earlier,
+                (queue, sender.rules_the_conversation())
+            ),
             self.prepare(&run, &text, &mut ticket),
         );
         if let Some(admitted) = accepted {

@@ -232,10 +232,10 @@ pub(crate) async fn at_place(
     if let Err(fault) = needs.outbox.change("say what a job came to", add).await {
         return Delivered::Failed(failure::chain(&fault));
     }
-    match needs.outbox.ended(name, patience).await {
-        Ok(Some((State::Failed, why))) => Delivered::Failed(why),
-        Ok(Some(_)) => Delivered::Yes,
-        Ok(None) => Delivered::Waiting,
+    match needs.outbox.outcome_of(name, patience).await {
+        Ok((State::Failed, _, why)) => Delivered::Failed(why),
+        Ok((State::Delivered, ..)) => Delivered::Yes,
+        Ok((State::Pending | State::Leased, ..)) => Delivered::Waiting,
         Err(fault) => Delivered::Failed(failure::chain(&fault)),
     }
 }

@@ -88,9 +88,10 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
-    /// The job, if it comes some time, and what it tells leads somewhere and to nobody
-    /// who may not know it, or was as little so `before`.
+    /// The job, if its agent is there, it comes some time, and what it tells leads
+    /// somewhere and to nobody who may not know it, or was as little so `before`.
     pub(crate) fn checked(&self, job: Job, before: Option<&Job>) -> Result<Job, Invalid> {
+        self.has_agent(&job, before)?;
         let channels = &self.settings.channels;
         let job = job
             .to_come(before, now_ms())?
@@ -101,6 +102,23 @@ impl Rules {
             return Ok(job);
         }
         kept.map(|()| job)
+    }
+
+    fn has_agent(&self, job: &Job, before: Option<&Job>) -> Result<(), Invalid> {
+        let Some(agent) = job.agent_id() else {
+            return Ok(());
+        };
+        let is_as_before = before.is_some_and(|before| before.agent_id() == Some(agent));
+        let agents = &self.settings.agents;
+        if is_as_before || agents.contains_key(&agent.trim().to_ascii_lowercase()) {
+            return Ok(());
+        }
+        let known: Vec<&str> = agents.keys().map(String::as_str).collect();
+        let problem = format!(
+            "names the agent {agent:?}, which is not configured; configured: {}",
+            known.join(", ")
+        );
+        Err(Invalid::field("agentId", &problem))
     }
 }
 
@@ -461,5 +479,45 @@ impl Jobs {
                 Ok(Runs { entries, total })
             })
             .await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use openclaw_config::{Environment, Paths};
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn agent_of_a_job_is_one_that_there_is_or_that_there_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().to_str().unwrap();
+        let places: Environment = [("OPENCLAW_STATE_DIR", state)].into_iter().collect();
+        let paths = Paths::resolve(&places).unwrap();
+        let document = json!({"agents": {"list": [{"id": "work"}]}});
+        let settings = Settings::assemble(paths, document, &Environment::default()).unwrap();
+        let rules = Rules {
+            settings: Arc::new(settings),
+            alerts: Alerts::default(),
+        };
+        let job = |agent: &str| {
+            let fields = json!({
+                "name": "n", "schedule": {"kind": "every", "everyMs": 60_000}, "agentId": agent,
+                "sessionTarget": "isolated", "wakeMode": "now",
+                "payload": {"kind": "agentTurn", "message": "m"},
+            });
+            Job::new("j".to_owned(), fields, now_ms()).unwrap()
+        };
+        for agent in ["work", "main", "Work"] {
+            assert!(rules.checked(job(agent), None).is_ok(), "{agent}");
+        }
+        let refused = rules.checked(job("nobody"), None).unwrap_err().to_string();
+        let words = "at /agentId: names the agent \"nobody\", which is not configured; configured: \
+                     main, work";
+        assert_eq!(refused, words);
+        // A job of an agent that is gone may still be changed, and switched off.
+        assert!(rules.checked(job("nobody"), Some(&job("nobody"))).is_ok());
+        assert!(rules.checked(job("nobody"), Some(&job("work"))).is_err());
     }
 }

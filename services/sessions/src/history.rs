@@ -24,11 +24,15 @@ const CHARACTERS_PER_TOKEN: usize = 4;
 pub struct History {
     /// Oldest first.
     pub messages: Vec<Past>,
-    /// Whether older messages were left out.
+    /// Whether older messages were left out, because they do not fit.
     pub cut: bool,
+    /// Whether the first of them is the summary of those before a compaction.
+    has_summary: bool,
     /// Where lines begin that are no entries, among those that were read; at
     /// most [`transcript::CORRUPT_LIMIT`](crate::transcript::CORRUPT_LIMIT).
     pub corrupt: Vec<u64>,
+    /// The entries of messages that were taken back before a model saw them.
+    withdrawn: HashSet<String>,
     /// The entries that were read, in the order of the turns, also those that
     /// are not among `messages`.
     order: Vec<String>,
@@ -57,6 +61,26 @@ impl Past {
 }
 
 impl History {
+    /// Whether the entry `id` is a message that was taken back before a model saw it.
+    pub fn is_withdrawn(&self, id: &str) -> bool {
+        self.withdrawn.contains(id)
+    }
+
+    /// Leaves the last `turns` messages of the user, with what answered them, and the
+    /// summary of what was before a compaction.
+    pub fn keep_turns(&mut self, turns: usize) {
+        let first = usize::from(self.has_summary).min(self.messages.len());
+        let said = self.messages[first..].iter().enumerate();
+        let asked = said.filter(|(_, past)| matches!(past.said, Said::User { .. }));
+        let asked: Vec<usize> = asked.map(|(at, _)| first + at).collect();
+        let Some(too_many) = asked.len().checked_sub(turns).filter(|it| *it > 0) else {
+            return;
+        };
+        let kept_from = asked.get(too_many).copied();
+        self.messages
+            .drain(first..kept_from.unwrap_or(self.messages.len()));
+    }
+
     /// How many of the last messages come after the entry `id`; all of them
     /// when that entry was not read.
     pub fn after(&self, id: &str) -> usize {
@@ -71,7 +95,8 @@ impl History {
 
 /// Reads the newest turns of the transcript at `path` that fit into `tokens`.
 /// Messages of the runs in `waiting` are not part of the conversation yet: those
-/// that wait for their turn, and the one whose turn it is. A file that is not
+/// that wait for their turn, and the one whose turn it is; those that were taken back
+/// are none of it for good. A file that is not
 /// there is an empty history; a `reset` entry is where one begins, and what a
 /// compaction summarised is told by its summary.
 pub fn load(path: &Path, tokens: usize, waiting: &HashSet<String>) -> Result<History, Error> {

@@ -28,7 +28,8 @@ pub use entry::{Entry, Header, Line, MalformedLine, OtherEntry};
 pub use group::sync_all;
 pub use marker::{Compaction, Draft, Marker};
 pub use message::{
-    AssistantMessage, Message, SYSTEM, StopReason, ToolResultMessage, Usage, UserMessage,
+    AssistantMessage, Message, SYSTEM, StopReason, ToolResultMessage, USER_SUFFIX, Usage,
+    UserMessage,
 };
 pub use open::{Opened, Repair};
 pub use read::{CorruptLine, Lines, Reading, head, read};
@@ -38,7 +39,6 @@ pub use since::since;
 pub(crate) use aside::noted;
 pub(crate) use backward::Backward;
 pub(crate) use chain::{Chain, Parent};
-pub(crate) use message::USER_SUFFIX;
 
 /// Longest line in bytes, written or read. A message is at most 16 MiB on the
 /// wire, and escaping rarely doubles it; without a bound one broken file could

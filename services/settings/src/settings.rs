@@ -28,6 +28,7 @@ mod known_models;
 mod maintenance;
 pub mod memory;
 pub mod models;
+mod named_agents;
 mod own_limits;
 mod persona;
 mod queue;
@@ -162,6 +163,9 @@ impl Settings {
             fragment: &fragment,
         };
         let (mut agents, default_agent) = source.agents()?;
+        if let Some(unknown) = named_agents::unknown(&fragment, &agents) {
+            return Err(invalid(unknown));
+        }
         let written = written(&paths, &fragment, &agents);
         for agent in agents.values_mut() {
             let path = agent.workspace.to_path_buf();

@@ -33,11 +33,11 @@ const CHANNEL_PROMPT: &str = "CHANNEL.md";
 const GROUP_PROMPT: &str = "GROUP.md";
 
 /// Something that came in, with what is known of it.
-struct Incoming<'a> {
+pub(super) struct Incoming<'a> {
     settings: &'a Settings,
-    canonical: AccountName,
-    account: &'a Account,
-    hand_in: &'a HandIn,
+    pub(super) canonical: AccountName,
+    pub(super) account: &'a Account,
+    pub(super) hand_in: &'a HandIn,
 }
 
 /// What the ledger knows of it.
@@ -162,6 +162,9 @@ impl Channels {
         let bound = agent_of(&incoming.settings.channels.bindings, &facts);
         let agent = agent.or_else(|| bound.map(str::to_owned));
         let agent = agent.unwrap_or_default();
+        if let Err(refusal) = self.key(incoming, &agent) {
+            return Ok((self.declined(incoming, refusal).await?, true));
+        }
         let outcome = match &incoming.hand_in.what {
             What::Message(message) if message.is_edit => {
                 return self.edited(incoming, message, &agent).await;
@@ -280,10 +283,10 @@ impl Channels {
         };
         let started = match self.core.submitter.begin(started, extra).await {
             Ok(started) => started,
-            Err(refusal @ (Refusal::Unauthorized | Refusal::Blocked)) => {
+            Err(refusal @ Refusal::Blocked) => {
                 return Ok(ignored(IgnoredCode::NotAllowed, &refusal.to_string()));
             }
-            Err(refusal) => return Err(refusal.into()),
+            Err(refusal) => return self.declined(incoming, refusal).await,
         };
         let is_command = started.run.is_some_and(|run| run.command().is_some());
         Ok(Outcome::Taken(Taken {
@@ -413,9 +416,9 @@ impl Channels {
         Ok((outcome, true))
     }
 
-    fn key(&self, incoming: &Incoming<'_>, agent: &str) -> Result<SessionKey, Refused> {
+    fn key(&self, incoming: &Incoming<'_>, agent: &str) -> Result<SessionKey, Refusal> {
         let channel = &incoming.canonical.channel;
-        Ok(self.core.routed_key(channel, incoming.route(), agent)?)
+        self.core.routed_key(channel, incoming.route(), agent)
     }
 }
 
@@ -440,7 +443,7 @@ impl Incoming<'_> {
         }
     }
 
-    fn route(&self) -> Route {
+    pub(super) fn route(&self) -> Route {
         let place = &self.hand_in.place;
         Route {
             account: self.canonical.account.clone(),
@@ -467,7 +470,7 @@ impl Incoming<'_> {
         format!("{channel}\n{account}\n{}\n{thread}", place.lasting_id())
     }
 
-    fn idempotency_key(&self) -> String {
+    pub(super) fn idempotency_key(&self) -> String {
         let AccountName { channel, account } = &self.canonical;
         format!("{channel}:{account}:{}", self.hand_in.key)
     }
@@ -483,7 +486,7 @@ impl Incoming<'_> {
     }
 }
 
-fn ignored(code: IgnoredCode, reason: &str) -> Outcome {
+pub(super) fn ignored(code: IgnoredCode, reason: &str) -> Outcome {
     Outcome::Ignored(Ignored {
         code,
         reason: reason.to_owned(),

@@ -1,17 +1,44 @@
 //! What the owner asks and decides.
 
+use std::time::Duration;
+
 use openclaw_conversations::channels::{self as ledger, Decided, Request};
 use openclaw_conversations::outbox::{self, NewDelivery};
 use openclaw_proto::channel::AccountName;
-use openclaw_proto::channel_admin::{PairedPeer, PairingRequest, Pairings, Text};
-use openclaw_proto::outbox::{Extras, Kind, Place};
+use openclaw_proto::channel_admin::{PairedPeer, PairingRequest, Pairings, Sent, Text};
+use openclaw_proto::outbox::{Extras, Kind, Place, State};
 use openclaw_sessions::now_ms;
+use openclaw_settings::recipient::Recipient;
 use uuid::Uuid;
 
 use super::{Channels, Refused};
 
+/// Whom or where `text` is for, and in which thread.
+fn recipient(channel: &str, text: &Text) -> Result<(String, Option<String>), Refused> {
+    let named = Recipient::of(channel, text.to.trim());
+    let named = named.ok_or_else(|| Refused::Invalid("say whom or where".to_owned()))?;
+    let thread = text.thread.as_deref();
+    if thread.is_some() && named.topic.is_some() && thread != named.topic {
+        let problem = "the recipient names a thread of its own; name one of the two".to_owned();
+        return Err(Refused::Invalid(problem));
+    }
+    let named = Recipient {
+        channel,
+        topic: named.topic.or(thread),
+        ..named
+    };
+    match named.fault() {
+        Some(fault) => Err(Refused::Invalid(fault.to_string())),
+        None => Ok((named.to.to_owned(), named.topic.map(str::to_owned))),
+    }
+}
+
 /// What somebody is told who was let in, in OpenClaw's words.
 const APPROVED: &str = "✅ OpenClaw access approved. Send a message to start chatting.";
+
+/// How long whoever has something said waits for what becomes of it: a provider answers
+/// within a second or two, and one message a second goes to a chat.
+const SEND_PATIENCE: Duration = Duration::from_secs(6);
 
 /// Bytes of what may be said at once.
 const TEXT_LIMIT: usize = 64 * 1024;
@@ -73,13 +100,14 @@ impl Channels {
         })
     }
 
-    /// Has something said on a channel, or a file sent, or both; whether a daemon
-    /// attends it.
-    pub async fn send(&self, text: Text) -> Result<bool, Refused> {
+    /// Has something said on a channel, or a file sent, or both; what has become of it
+    /// a moment later.
+    pub async fn send(&self, text: Text) -> Result<Sent, Refused> {
         let settings = self.core.configuration.settings();
         let (canonical, _) = Self::account_that_is_on(&settings, &text.account)?;
+        let (to, thread) = recipient(&canonical.channel, &text)?;
         let is_nothing = text.text.trim().is_empty() && text.file.is_none();
-        if text.to.trim().is_empty() || is_nothing {
+        if is_nothing {
             let problem = "say whom or where, and what".to_owned();
             return Err(Refused::Invalid(problem));
         }
@@ -90,11 +118,12 @@ impl Channels {
         let place = Place {
             channel: canonical.channel.clone(),
             account: canonical.account.clone(),
-            to: text.to,
+            to,
             chat: None,
-            thread: text.thread,
+            thread,
         };
-        let mut new = announcement(format!("sent {}", Uuid::new_v4()), place, &text.text);
+        let name = format!("sent {}", Uuid::new_v4());
+        let mut new = announcement(name.clone(), place, &text.text);
         if let Some(file) = text.file {
             let sent = self.sent_file(&canonical, file).await?;
             new.paths = vec![sent.id];
@@ -105,7 +134,15 @@ impl Channels {
             .outbox
             .change("say something on a channel", add)
             .await?;
-        Ok(self.abilities(&canonical).is_some())
+        if self.abilities(&canonical).is_none() {
+            return Ok(Sent::Unattended);
+        }
+        let outcome = self.core.outbox.outcome_of(&name, SEND_PATIENCE);
+        Ok(match outcome.await? {
+            (State::Delivered, ids, _) => Sent::Delivered(ids),
+            (State::Failed, _, reason) => Sent::Failed(reason),
+            (State::Pending | State::Leased, _, reason) => Sent::Open(reason),
+        })
     }
 
     fn shown(&self, request: Request) -> PairingRequest {

@@ -75,7 +75,7 @@ impl channel_admin_server::ChannelAdmin for ChannelAdminService {
                 name: file.name,
             }),
         };
-        let is_attended = self.0.channels.send(text).await.map_err(refused)?;
-        Ok(Response::new(wire::SendTextResponse { is_attended }))
+        let sent = self.0.channels.send(text).await.map_err(refused)?;
+        Ok(Response::new(sent.into()))
     }
 }

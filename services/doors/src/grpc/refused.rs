@@ -58,7 +58,6 @@ pub(super) fn refused(refusal: Refusal) -> Status {
         Refusal::Ambiguous { .. } | Refusal::Busy(_) | Refusal::Main(_) | Refusal::Blocked => {
             Status::failed_precondition(message)
         }
-        Refusal::Unauthorized => Status::permission_denied(message),
         Refusal::Crowded(_) | Refusal::ImportTooLarge(_) => Status::resource_exhausted(message),
         Refusal::Missed(_) => Status::out_of_range(message),
         Refusal::LeftOpen(_) => Status::unavailable(message),

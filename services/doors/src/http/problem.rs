@@ -153,7 +153,6 @@ impl From<Refusal> for Problem {
             | Refusal::Compacting(_) => (StatusCode::CONFLICT, "session_conflict"),
             Refusal::UnknownAgent { .. } => (StatusCode::NOT_FOUND, "unknown_agent"),
             Refusal::Blocked => (StatusCode::FORBIDDEN, "send_blocked"),
-            Refusal::Unauthorized => (StatusCode::FORBIDDEN, "not_authorized"),
             Refusal::Crowded(_) => (StatusCode::TOO_MANY_REQUESTS, "session_busy"),
             Refusal::Missed(_) => (StatusCode::INTERNAL_SERVER_ERROR, "events_lost"),
             Refusal::LeftOpen(_) => (StatusCode::SERVICE_UNAVAILABLE, "run_open"),

@@ -12,9 +12,6 @@ pub(super) const TOKEN: Effect = Replaced(
 /// What calls of a webhook are known by.
 const WEBHOOK_SECRET: Effect = NotNeeded("openclaw-telegram makes one by itself, and keeps it");
 
-/// What is kept of a direct chat.
-const HISTORY: Effect = Replaced("memory.maxContextTokens: a conversation is as long as it fits");
-
 /// Which tools somebody's messages may use.
 const TOOLS: Effect = Restricts {
     when: When::Set,
@@ -79,7 +76,6 @@ const UNSUPPORTED_HERE: &[&str] = &[
     "webhookCertPath",
 ];
 const WEBHOOK_SECRETS: &[&str] = &["webhookSecret"];
-const HISTORIES: &[&str] = &["dmHistoryLimit", "dms"];
 const NETWORK: &[&str] = &["network"];
 const TOOLS_OF_GROUPS: &[&str] = &["groups.*.tools", "groups.*.toolsBySender"];
 const SWITCHES_OF_DIRECT: &[&str] = &["direct.*.enabled"];
@@ -152,8 +148,6 @@ pub(super) const ROWS: &[Row] = &[
     row(EACH, UNSUPPORTED, UNSUPPORTED_HERE),
     row(ALL, WEBHOOK_SECRET, WEBHOOK_SECRETS),
     row(EACH, WEBHOOK_SECRET, WEBHOOK_SECRETS),
-    row(ALL, HISTORY, HISTORIES),
-    row(EACH, HISTORY, HISTORIES),
     row(ALL, NODE, NETWORK),
     row(EACH, NODE, NETWORK),
     row(ALL, TOOLS, TOOLS_OF_GROUPS),

@@ -9,7 +9,7 @@ use openclaw_proto::channel::{
     AccountName, Attachment, Attend, Client, Connection, FileHead, HandIn, HandedIn, Health,
     IgnoredCode, Instruction, Message, Outcome, Person, Place, Press, What,
 };
-use openclaw_proto::channel_admin;
+use openclaw_proto::channel_admin::{self, Sent};
 use openclaw_proto::event::Kind as Said;
 use openclaw_proto::gateway::ChatKind;
 use openclaw_proto::outbox::{self, Delivery, Kind, Wanted};
@@ -287,9 +287,52 @@ async fn channels_say_what_the_owner_sends() {
         let admin = admin(&suite);
         async move { admin.send(text).await }
     };
-    assert!(!soon(send("telegram", "hello")).await.unwrap());
+    let sent = soon(send("telegram", "hello")).await.unwrap();
+    assert_eq!(sent, Sent::Unattended);
     let mut deliveries = deliveries(&suite).await;
-    assert_eq!(announced(&next(&mut deliveries).await), "hello");
+    let first = next(&mut deliveries).await;
+    assert_eq!(announced(&first), "hello");
+    // With a daemon it is known what becomes of it.
+    let attend = Attend {
+        account: telegram(),
+        ..Attend::default()
+    };
+    let _attended = soon(client(&suite).attend(attend)).await.unwrap();
+    let mut delivery = Some(first);
+    for (outcome, expected) in [
+        (
+            outbox::Outcome::Delivered(vec!["m1".to_owned()]),
+            Sent::Delivered(vec!["m1".to_owned()]),
+        ),
+        (
+            outbox::Outcome::Undeliverable("400 chat not found".to_owned()),
+            Sent::Failed("400 chat not found".to_owned()),
+        ),
+    ] {
+        let report = |delivery: Delivery, outcome| {
+            let report = outbox::Report {
+                id: delivery.id,
+                attempt: delivery.attempt,
+                outcome,
+            };
+            let client = outbox::Client::new(suite.paths().gateway_socket());
+            async move { soon(client.report(report)).await.unwrap() }
+        };
+        if let Some(first) = delivery.take() {
+            report(first, outbox::Outcome::Delivered(Vec::new())).await;
+        }
+        let (sent, ()) = tokio::join!(soon(send("telegram", "and this")), async {
+            let second = next(&mut deliveries).await;
+            report(second, outcome).await;
+        });
+        assert_eq!(sent.unwrap(), expected);
+    }
+    let accounts = soon(admin(&suite).accounts()).await.unwrap();
+    let error = &accounts[0].health.as_ref().unwrap().last_error;
+    assert!(
+        error.contains("to 42 failed for good: 400 chat not found"),
+        "{error}"
+    );
     for (channel, words) in [("pigeon", "hello"), ("telegram", " ")] {
         let refused = soon(send(channel, words)).await.unwrap_err();
         assert!(
@@ -297,6 +340,77 @@ async fn channels_say_what_the_owner_sends() {
             "{refused}"
         );
     }
+}
+
+#[tokio::test]
+async fn channels_say_that_a_message_is_never_taken() {
+    let suite = Suite::configured(r#"{"channels": {"telegram": {"allowFrom": [42]}}}"#).await;
+    let mut deliveries = deliveries(&suite).await;
+    let long = "x".repeat(openclaw_runs::TEXT_LIMIT + 1);
+    let refused = hand_in(&suite, direct("1", "42", message(&long))).await;
+    assert_eq!(why(&refused), IgnoredCode::Disabled);
+    let told = next(&mut deliveries).await;
+    assert_eq!(told.place.to, "42");
+    let words = announced(&told);
+    assert!(words.contains("was not taken: the text has"), "{words}");
+    // Told once, and the next message is heard.
+    let same = hand_in(&suite, direct("1", "42", message(&long))).await;
+    assert!(same.is_existing);
+    run_of(&hand_in(&suite, direct("2", "42", message("shorter"))).await);
+}
+
+const OPEN_GROUP: &str = r#"{"channels": {"telegram": {
+    "allowFrom": [42], "groupPolicy": "open", "groups": {"*": {"requireMention": false}}}}}"#;
+
+#[tokio::test]
+async fn channels_let_everybody_end_what_they_began_and_nothing_else() {
+    let suite = Suite::configured(OPEN_GROUP).await;
+    let mut deliveries = deliveries(&suite).await;
+    let running = run_of(&hand_in(&suite, in_group("1", "50", "a long story")).await);
+    suite.runner.started().await;
+    let mut answer = async |key: &str, sender: &str, words: &str| {
+        let handed_in = hand_in(&suite, in_group(key, sender, words)).await;
+        let run = run_of(&handed_in);
+        assert!(
+            matches!(&handed_in.outcome, Outcome::Taken(taken) if taken.is_command),
+            "{words}: {handed_in:?}"
+        );
+        loop {
+            let delivery = next(&mut deliveries).await;
+            let client = outbox::Client::new(suite.paths().gateway_socket());
+            let report = outbox::Report {
+                id: delivery.id,
+                attempt: delivery.attempt,
+                outcome: outbox::Outcome::Delivered(vec!["m".to_owned()]),
+            };
+            soon(client.report(report)).await.unwrap();
+            if delivery.run_id == run {
+                return format!("{:?}", delivery.kind);
+            }
+        }
+    };
+    for (key, words, expected) in [
+        ("2", "/help", "/whoami"),
+        ("3", "/whoami", "50"),
+        ("4", "/new", "not authorized to use this command"),
+        ("5", "/model a/b", "owner-only"),
+    ] {
+        let said = answer(key, "50", words).await;
+        assert!(said.contains(expected), "{words}: {said}");
+    }
+    // Somebody else's is not theirs to end.
+    let said = answer("6", "51", "/stop").await;
+    assert!(said.contains("nothing of yours"), "{said}");
+    assert!(!suite.runner.was_cancelled());
+    let said = answer("7", "50", "stop").await;
+    assert!(said.contains("aborted"), "{said}");
+    assert_eq!(suite.runner.cancelled().await.0, running);
+    // Whoever is listed rules the conversation.
+    let running = run_of(&hand_in(&suite, in_group("8", "50", "another")).await);
+    suite.runner.started().await;
+    let said = answer("9", "42", "/stop").await;
+    assert!(said.contains("aborted"), "{said}");
+    assert_eq!(suite.runner.cancelled().await.0, running);
 }
 
 /// What somebody in a group says, who may talk there.

@@ -121,6 +121,11 @@ impl Runner {
         lock(&self.play.0.refusals).push(status);
     }
 
+    /// Whether a turn was cancelled that nobody asked about yet.
+    pub(crate) fn was_cancelled(&self) -> bool {
+        !lock(&self.play.0.cancelled).is_empty()
+    }
+
     /// Waits until a turn is cancelled; with the reason.
     pub(crate) async fn cancelled(&self) -> (String, String) {
         soon(self.play.0.asked_to_cancel.notified()).await;

@@ -59,9 +59,45 @@ async fn a_waiting_message_can_be_cancelled_before_it_runs() {
     rest(first_replies).await;
     assert!(!suite.runner.has_started().await, "it ran all the same");
     let (third, replies) = suite.say("third").await;
-    suite.runner.started().await;
+    let turn = suite.runner.started().await;
+    let told = format!("{:?}", turn.history);
+    assert!(
+        told.contains("first") && !told.contains("never mind"),
+        "{told}"
+    );
     suite.runner.say(&third.run_id, done());
     rest(replies).await;
+}
+
+#[tokio::test]
+async fn a_message_that_stop_dropped_is_put_to_no_model() {
+    let suite = Suite::start().await;
+    let (_, first_replies) = suite.say("first").await;
+    suite.runner.started().await;
+    let (second, second_replies) = suite.say("write to the bank").await;
+    let (_, stopped) = suite.say("/stop").await;
+    let said = format!("{:?}", rest(stopped).await);
+    assert!(said.contains("1 message that waited was dropped"), "{said}");
+    for replies in [first_replies, second_replies] {
+        let kinds = rest(replies).await;
+        assert!(
+            matches!(kinds.last(), Some(Kind::Aborted { .. })),
+            "{kinds:?}"
+        );
+    }
+    for words in ["next", "and then"] {
+        let (accepted, replies) = suite.say(words).await;
+        let turn = suite.runner.started().await;
+        assert_eq!(turn.text, words);
+        // The turn that ran was heard.
+        let told = format!("{:?}", turn.history);
+        assert!(told.contains("first") && !told.contains("bank"), "{told}");
+        suite.runner.say(&accepted.run_id, done());
+        rest(replies).await;
+    }
+    let kept = suite.messages(&second);
+    let says = |words: &str| kept.iter().any(|it| it["content"] == words);
+    assert!(says("write to the bank"), "{kept:?}");
 }
 
 #[tokio::test]

@@ -74,7 +74,7 @@ fn direct_chats_are_let_in_by_their_policy() {
         (
             json!({"dmPolicy": "open", "allowFrom": ["*"]}),
             nobody,
-            "unauthorized",
+            "guest",
         ),
         (
             json!({"dmPolicy": "disabled", "allowFrom": [7]}),
@@ -141,7 +141,7 @@ fn groups_are_let_in_by_group_and_sender() {
             called,
             "not-allowed",
         ),
-        (json!({"groupPolicy": "open"}), called, "unauthorized"),
+        (json!({"groupPolicy": "open"}), called, "visitor"),
         (
             json!({"groupPolicy": "disabled", "allowFrom": [7]}),
             called,
@@ -155,7 +155,7 @@ fn groups_are_let_in_by_group_and_sender() {
         (
             json!({"groupPolicy": "open", "groups": {"*": {}}}),
             called,
-            "unauthorized",
+            "visitor",
         ),
         (
             json!({"groupPolicy": "open", "groups": {"-1": {"enabled": false}}}),
@@ -176,7 +176,7 @@ fn groups_are_let_in_by_group_and_sender() {
         (
             json!({"groupPolicy": "open", "groups": {"*": {"requireMention": false}}}),
             to_nobody,
-            "unauthorized",
+            "visitor",
         ),
         (
             json!({"groupPolicy": "open", "groups": {

@@ -10,7 +10,10 @@ use crate::run::Run;
 use crate::turn::Turns;
 
 /// What the transcript calls it.
-pub(super) const NAME: &str = "stop";
+const NAME: &str = "stop";
+
+/// The same, of somebody who ends what it began itself and nothing else.
+pub(super) const OWN: &str = "stop-own";
 
 /// Why a run ended that was stopped.
 const STOPPED: &str = "stop";
@@ -22,13 +25,37 @@ const DROPPED: &str = "dropped from the queue by stop";
 /// wants to know that it was heard. Each comes by itself before that.
 const DEADLINE: Duration = Duration::from_millis(900);
 
+/// What of a session is ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Whose {
+    /// Everything.
+    Everybodys,
+    /// What whoever says it began.
+    Senders,
+}
+
+impl Whose {
+    /// What the command ends that a transcript calls `name`.
+    pub(super) fn of(name: &str) -> Option<Self> {
+        match name {
+            NAME => Some(Self::Everybodys),
+            OWN => Some(Self::Senders),
+            _ => None,
+        }
+    }
+
+    fn has(self, run: &Run, other: &Run) -> bool {
+        self == Self::Everybodys || other.is_of_sender_of(run)
+    }
+}
+
 /// Ends what runs and waits in the session of `run`, which says it, and says
 /// what that was.
-pub(super) async fn stop(turns: &Turns, run: &Run) -> String {
-    let stopped = halt(turns, run);
+pub(super) async fn stop(turns: &Turns, run: &Run, whose: Whose) -> String {
+    let stopped = halt(turns, run, whose);
     let ends = stopped.iter().map(|it| it.run.log.ended());
     let all_ended = timeout(DEADLINE, join_all(ends)).await.is_ok();
-    words(&stopped, all_ended)
+    words(&stopped, all_ended, whose)
 }
 
 /// A run that is being stopped.
@@ -39,11 +66,13 @@ pub(super) struct Stopped {
 }
 
 /// Ends what runs and waits in the session of `run`, and waits for nothing.
-pub(super) fn halt(turns: &Turns, run: &Run) -> Vec<Stopped> {
+pub(super) fn halt(turns: &Turns, run: &Run, whose: Whose) -> Vec<Stopped> {
     let running = turns.lanes.running(&run.key);
-    turns.queue.forget_dropped(&run.key);
+    if whose == Whose::Everybodys {
+        turns.queue.forget_dropped(&run.key);
+    }
     let mut live = turns.runs.live();
-    live.retain(|other| other.key == run.key && other.id != run.id);
+    live.retain(|other| other.key == run.key && other.id != run.id && whose.has(run, other));
     let stopped = live.into_iter().filter_map(|other| {
         let waited = other.command().is_none() && running.as_ref() != Some(&other.id);
         let reason = if waited { DROPPED } else { STOPPED };
@@ -53,9 +82,13 @@ pub(super) fn halt(turns: &Turns, run: &Run) -> Vec<Stopped> {
     stopped.collect()
 }
 
-fn words(stopped: &[Stopped], all_ended: bool) -> String {
+fn words(stopped: &[Stopped], all_ended: bool, whose: Whose) -> String {
     if stopped.is_empty() {
-        return "⚙️ There was nothing to stop.".to_owned();
+        let nothing = match whose {
+            Whose::Everybodys => "⚙️ There was nothing to stop.",
+            Whose::Senders => "⚙️ There was nothing of yours to stop.",
+        };
+        return nothing.to_owned();
     }
     let mut words = "⚙️ Agent was aborted.".to_owned();
     match stopped.iter().filter(|it| it.waited).count() {

@@ -105,7 +105,7 @@ pub(super) fn decided(dispatcher: &Dispatcher, approval: &Approval, outcome: Out
         Outcome::Decided(Decision::AllowOnce) => format!("Allowed once, by {by}."),
         Outcome::Decided(Decision::AllowAlways) => format!("Allowed from now on, by {by}."),
         Outcome::Decided(Decision::Deny) => format!("Denied, by {by}."),
-        Outcome::Expired => "Nobody decided in time; it does not run.".to_owned(),
+        Outcome::Expired => undecided(dispatcher, approval).to_owned(),
     };
     let name = name(approval);
     change(
@@ -113,6 +113,19 @@ pub(super) fn decided(dispatcher: &Dispatcher, approval: &Approval, outcome: Out
         "tell of a decision on a channel",
         move |connection| outbox::decided(connection, &name, &text, now_ms()),
     );
+}
+
+/// Why nobody decided.
+fn undecided(dispatcher: &Dispatcher, approval: &Approval) -> &'static str {
+    let run_id = approval.of_turn.as_ref().map(|of_turn| &of_turn.run_id);
+    let run = run_id.and_then(|id| dispatcher.runs.find(id));
+    if run.is_some_and(|run| run.cancel.is_cancelled()) {
+        "It was stopped before anybody decided; it does not run."
+    } else if approval.expires_ms > now_ms() {
+        "Its turn ended before anybody decided; it does not run."
+    } else {
+        "Nobody decided in time; it does not run."
+    }
 }
 
 fn name(approval: &Approval) -> String {

@@ -96,6 +96,7 @@ impl Asked {
         if history.cut {
             history = self.shorten(reply, history).await?;
         }
+        let history = Self::given(reply, history);
         let sessions = conversation::backend_sessions(&history, sessions);
         Ok(Turn {
             backend_sessions: sessions,
@@ -146,7 +147,7 @@ impl Asked {
             Made::Fits | Made::Failed(_) => return Ok(None),
         }
         // A backend's own session is what was too long.
-        let history = self.history(turns, self.budget).await?;
+        let history = Self::given(reply, self.history(turns, self.budget).await?);
         Ok(Some(self.filled(reply, history)))
     }
 
@@ -197,6 +198,15 @@ impl Asked {
         conversation::load(&turns.tails, &self.transcript, budget, waiting)
             .await
             .map_err(|error| outcome::internal("read the conversation", &error))
+    }
+
+    /// What of `history` a model is given.
+    fn given(reply: &Reply<'_>, mut history: History) -> History {
+        let settings = reply.turns.configuration.settings();
+        if let Some(turns) = conversation::turns_of(&settings, reply.run) {
+            history.keep_turns(turns);
+        }
+        history
     }
 
     fn filled(&mut self, reply: &Reply<'_>, history: History) -> Turn {

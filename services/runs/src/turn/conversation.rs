@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use openclaw_proto::gateway::ChatKind;
 use openclaw_proto::history::{Message as Sent, SignedThinking, Thought, ToolCall};
 use openclaw_proto::memory::{Hit, Recall};
 use openclaw_proto::origin;
@@ -10,9 +11,11 @@ use openclaw_proto::runner::{BackendSession, Passage};
 use openclaw_sessions::SessionKey;
 use openclaw_sessions::history::{Call, History, Past, Said, Tail, Thinking, characters};
 use openclaw_sessions::store;
+use openclaw_settings::Settings;
 
 use super::context::{Context, passage};
 use super::tails::{self, CHARACTERS_PER_TOKEN, Tails};
+use crate::run::Run;
 
 /// Bytes of a transcript that is read in less time than a thread wakes up in.
 const SHORT: u64 = 48 * 1024;
@@ -34,6 +37,22 @@ pub(super) fn history_budget(tokens: u64, text: &str, context: &Context) -> usiz
     usize::try_from(tokens)
         .unwrap_or(usize::MAX)
         .saturating_sub(spent + context.recall.tokens)
+}
+
+/// How many of the user's messages a model is given of the conversation of `run`; None:
+/// as many as fit. A direct chat that has a conversation of its own may have its own
+/// bound; in one that several ways lead to, nobody's bound holds.
+pub(super) fn turns_of(settings: &Settings, run: &Run) -> Option<usize> {
+    let key = &run.key;
+    let route = run.route.as_ref()?;
+    if route.chat != ChatKind::Direct || key.is_main() || key.chat_type() != "direct" {
+        return None;
+    }
+    let channels = &settings.channels;
+    let (_, account) = channels.account(&run.channel, &route.account)?;
+    let peer = route.sender.as_deref().unwrap_or(&route.id);
+    let own = account.dms.get(peer).and_then(|chat| chat.history_limit);
+    Some(own.unwrap_or(account.dm_history_limit)).filter(|turns| *turns > 0)
 }
 
 /// Reads the conversation. Not on the storage thread: a long one takes
@@ -93,6 +112,7 @@ pub(super) fn passages(
         let told = |past: &Past| past.entry_id == hit.message_id;
         let is_own = hit.path == transcript;
         (is_isolated && hit.is_hidden_from(&transcript))
+            || is_own && history.is_withdrawn(&hit.message_id)
             || is_own && (hit.timestamp_ms >= received_ms || history.messages.iter().any(told))
     };
     recall.given(is_known).into_iter().map(passage).collect()

@@ -200,6 +200,10 @@ impl<'a> Reply<'a> {
             // Nobody said anything: the answer is another run's.
             messages.clear();
         }
+        let is_heard = self.has_spoken || self.heard > 0 || self.run.reached_a_model();
+        if matches!(outcome, Kind::Aborted { .. }) && !is_heard {
+            messages.iter_mut().for_each(Message::set_withdrawn);
+        }
         if let Some(command) = self.command {
             messages
                 .iter_mut()

@@ -57,10 +57,10 @@ pub(crate) fn settle(
 fn outcome(connection: &Connection, run_id: &str) -> rusqlite::Result<Delivered> {
     let mut all = Delivered::Failed(FORGOTTEN.to_owned());
     for number in 0..DESTINATIONS {
-        match outbox::outcome(connection, &delivery_name(run_id, number))? {
+        match outbox::outcome_of(connection, &delivery_name(run_id, number))? {
             None => {}
-            Some((delivery::State::Delivered, _)) => all = Delivered::Yes,
-            Some((delivery::State::Failed, why)) => return Ok(Delivered::Failed(why)),
+            Some((delivery::State::Delivered, ..)) => all = Delivered::Yes,
+            Some((delivery::State::Failed, _, why)) => return Ok(Delivered::Failed(why)),
             Some(_) => return Ok(Delivered::Waiting),
         }
     }

@@ -163,6 +163,8 @@ pub(super) enum Entry {
     },
     /// Nothing before it is remembered.
     Reset,
+    /// The message of this run was taken back before a model saw it.
+    Withdrawn { run_id: String },
     /// What was before `first_kept` is told by the summary.
     Compaction { summary: String, first_kept: String },
     /// It is not part of a prompt.
@@ -228,13 +230,15 @@ struct Body<'a> {
     openclaw: Option<Openclaw>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Openclaw {
     #[serde(default)]
     run_id: Option<String>,
     #[serde(default)]
     command: Option<IgnoredAny>,
+    #[serde(default)]
+    withdrawn: Option<Value>,
 }
 
 /// Words, calls and signed thinking out of a text or out of blocks.
@@ -298,13 +302,17 @@ fn user(text: String) -> Entry {
 
 impl Body<'_> {
     fn read(self) -> Entry {
-        let (run, command) = match self.openclaw {
-            Some(openclaw) => (openclaw.run_id, openclaw.command),
-            None => (None, None),
-        };
+        let Openclaw {
+            run_id: run,
+            command,
+            withdrawn,
+        } = self.openclaw.unwrap_or_default();
         // What the gateway itself was told and answered.
         if command.is_some() {
             return Entry::Silent;
+        }
+        if withdrawn == Some(Value::Bool(true)) && self.role != "user" {
+            return run.map_or(Entry::Silent, |run_id| Entry::Withdrawn { run_id });
         }
         let Content {
             text,

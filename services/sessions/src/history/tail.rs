@@ -17,6 +17,9 @@ use crate::transcript::{Backward, Chain, LINE_LIMIT, Parent, noted};
 /// not: empty tool results cost nothing.
 const MESSAGE_LIMIT: usize = 4096;
 
+/// Messages that were taken back and are known by their entries, the newest ones.
+const WITHDRAWN_LIMIT: usize = 256;
+
 /// How many times the budget is read in search of the newest turn's beginning.
 const OVERREAD: usize = 4;
 
@@ -37,6 +40,8 @@ pub struct Tail {
     inode: u64,
     /// The last entry, whose child the next one is.
     leaf: Option<String>,
+    /// The entries of messages that were taken back.
+    withdrawn: VecDeque<String>,
 }
 
 impl Tail {
@@ -135,6 +140,10 @@ impl Tail {
                 });
                 true
             }
+            Entry::Withdrawn { run_id } => {
+                self.withdraw(&run_id);
+                true
+            }
             Entry::Reset => {
                 self.begin_anew();
                 true
@@ -143,6 +152,25 @@ impl Tail {
                 summary,
                 first_kept,
             } => self.compact(entry_id, &summary, &first_kept),
+        }
+    }
+
+    /// The message of the run is no part of the conversation any more.
+    fn withdraw(&mut self, run_id: &str) {
+        let messages = std::mem::take(&mut self.messages);
+        let is_own = |past: &Past| past.run_id.as_deref() == Some(run_id);
+        let (own, others): (Vec<Past>, Vec<Past>) = messages.into_iter().partition(is_own);
+        self.messages = others.into();
+        for past in own {
+            self.characters -= past.characters();
+            self.note_withdrawn(past.entry_id);
+        }
+    }
+
+    fn note_withdrawn(&mut self, entry_id: String) {
+        self.withdrawn.push_back(entry_id);
+        if self.withdrawn.len() > WITHDRAWN_LIMIT {
+            self.withdrawn.pop_front();
         }
     }
 
@@ -206,12 +234,15 @@ impl Tail {
         let mut history = History {
             messages: selection.messages,
             cut: selection.cut || !self.whole,
+            has_summary: false,
             corrupt: self.corrupt,
             order: selection.order,
+            withdrawn: self.withdrawn.into_iter().collect(),
         };
         if let Some(summary) = summary.filter(|_| cost <= budget(tokens)) {
             history.order.insert(0, summary.entry_id.clone());
             history.messages.insert(0, summary);
+            history.has_summary = true;
         }
         history
     }
@@ -284,6 +315,8 @@ struct Reader<'a> {
     tail: Tail,
     /// The first entry that a compaction kept.
     kept_from: Option<String>,
+    /// The runs, read so far, whose messages were taken back.
+    withdrawn: HashSet<String>,
 }
 
 /// Whether to read on.
@@ -302,6 +335,7 @@ impl<'a> Reader<'a> {
             chain,
             tail: Tail::default(),
             kept_from: None,
+            withdrawn: HashSet::new(),
         }
     }
 
@@ -350,6 +384,10 @@ impl<'a> Reader<'a> {
         let entry_id = read.id.unwrap_or_default();
         match read.said {
             Entry::Silent => Next::Line,
+            Entry::Withdrawn { run_id } => {
+                self.withdrawn.insert(run_id);
+                Next::Line
+            }
             Entry::Reset => Next::Begin,
             Entry::Compaction {
                 summary,
@@ -391,6 +429,11 @@ impl<'a> Reader<'a> {
     }
 
     fn message(&mut self, past: Past) {
+        let run = past.run_id.as_ref();
+        if run.is_some_and(|run| self.withdrawn.contains(run)) {
+            self.tail.note_withdrawn(past.entry_id);
+            return;
+        }
         if !is_waiting(&past, self.waiting) {
             self.need.take(&past);
         }

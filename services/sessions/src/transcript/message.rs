@@ -18,12 +18,14 @@ const EVENT: &str = "event";
 const CHANNEL: &str = "channel";
 const SENDER_KEY: &str = "senderKey";
 const ROUTE: &str = "route";
+/// In the end of a run: its message was taken back before a model saw it.
+const WITHDRAWN: &str = "withdrawn";
 
 /// The channel of what nobody said.
 pub const SYSTEM: &str = "system";
 
 /// Appended to a run id, the idempotency key of the run's user message.
-pub(crate) const USER_SUFFIX: &str = ":user";
+pub const USER_SUFFIX: &str = ":user";
 
 /// One message. Fields that are not known here are kept in `rest`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -249,6 +251,17 @@ impl Message {
     /// Notes that it was said to the gateway or by it: `command` is its name.
     pub fn set_command(&mut self, command: &str) {
         self.set_own(COMMAND, command);
+    }
+
+    /// Notes of the end of a run that its message was taken back before a model saw
+    /// it: no prompt has it from then on.
+    pub fn set_withdrawn(&mut self) {
+        self.set_own(WITHDRAWN, true);
+    }
+
+    /// Whether it ends a run whose message was taken back.
+    pub fn is_withdrawn(&self) -> bool {
+        self.own(WITHDRAWN) == Some(&Value::Bool(true))
     }
 
     /// The channel that it came from, if it says so.

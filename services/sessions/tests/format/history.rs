@@ -305,6 +305,78 @@ fn what_is_kept_in_memory_says_what_the_file_says() {
 }
 
 #[test]
+fn message_that_was_taken_back_is_in_no_prompt() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("s.jsonl");
+    let mut transcript = open(&path).transcript;
+    let none = HashSet::new();
+    let mut kept = Tail::read(&path, 1000, &none).unwrap();
+    let mut withdrawn = say("b", "");
+    withdrawn.set_withdrawn();
+    let steps: [(Draft, &[&str]); 5] = [
+        (ask("a", "first").into(), &["first"]),
+        (ask("b", "taken back").into(), &["first", "taken back"]),
+        (withdrawn.into(), &["first"]),
+        (say("a", "answer").into(), &["first", "answer"]),
+        (ask("c", "next").into(), &["first", "answer", "next"]),
+    ];
+    let mut ids = Vec::new();
+    for (draft, expected) in steps {
+        ids.extend(transcript.append([draft], NOW).unwrap());
+        kept = match kept.caught_up(&path).unwrap() {
+            Some(kept) => kept,
+            None => Tail::read(&path, 1000, &none).unwrap(),
+        };
+        let read = load(&path, 1000);
+        assert_eq!(words(&read), expected);
+        assert_eq!(kept.history(1000, &none).unwrap().messages, read.messages);
+    }
+    for history in [load(&path, 1000), kept.history(1000, &none).unwrap()] {
+        assert!(history.is_withdrawn(&ids[1]));
+        assert!(!history.is_withdrawn(&ids[0]));
+    }
+}
+
+#[test]
+fn newest_messages_are_left_with_their_answers_and_the_summary() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("s.jsonl");
+    let mut transcript = open(&path).transcript;
+    for run in ["a", "b", "c"] {
+        let drafts = [Draft::from(ask(run, run)), say(run, "answer").into()];
+        transcript.append(drafts, NOW).unwrap();
+    }
+    let left = |turns: usize| {
+        let mut history = load(&path, 1000);
+        history.keep_turns(turns);
+        words(&history)
+    };
+    let all = ["a", "answer", "b", "answer", "c", "answer"];
+    for (turns, expected) in [
+        (4, &all[..]),
+        (3, &all),
+        (2, &all[2..]),
+        (1, &all[4..]),
+        (0, &[]),
+    ] {
+        assert_eq!(left(turns), expected, "{turns}");
+    }
+    let compaction = Marker::Compaction(Compaction {
+        summary: "short".to_owned(),
+        ..Compaction::default()
+    });
+    let drafts = [
+        Draft::from(compaction),
+        ask("d", "d").into(),
+        ask("e", "e").into(),
+    ];
+    transcript.append(drafts, NOW).unwrap();
+    let told = left(1);
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[0].ends_with("short") && told[1] == "e", "{told:?}");
+}
+
+#[test]
 fn what_is_kept_in_memory_is_given_up_when_the_file_is_another() {
     let first = user_line("a", "", "one");
     let (dir, path) = lines(&[&first]);

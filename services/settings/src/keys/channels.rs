@@ -72,6 +72,13 @@ sections! {
         /// knows of.
         #[cfg_attr(test, schemars(range(max = 200)))]
         history_limit: usize = 50,
+        /// Messages of somebody in a direct chat with a conversation of its own
+        /// (`session.dmScope`) that a model is given with what answered them, the
+        /// newest; 0: as many as fit.
+        #[cfg_attr(test, schemars(range(max = 10_000)))]
+        dm_history_limit: usize = 10,
+        /// Direct chats by the id of whoever is there.
+        dms: BTreeMap<String, DirectChat>,
         /// Megabytes of one file that is sent or taken.
         #[cfg_attr(test, schemars(range(min = 1, max = 2000)))]
         media_max_mb: u64 = 100,
@@ -100,6 +107,13 @@ sections! {
         webhook_host: String = "127.0.0.1".to_owned(),
         /// Its port.
         webhook_port: u16 = 8787,
+    }
+
+    /// A direct chat.
+    pub struct DirectChat {
+        /// Instead of `dmHistoryLimit`.
+        #[cfg_attr(test, schemars(range(max = 10_000)))]
+        history_limit: Option<usize>,
     }
 
     /// A group.

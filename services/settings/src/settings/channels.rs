@@ -53,9 +53,11 @@ pub fn start(unit: &str) -> String {
 const TOKENS: [&str; 2] = ["tokenFile", "botToken"];
 
 /// What the gateway decides by, and no channel daemon needs to know.
-const OF_THE_GATEWAY: [&str; 9] = [
+const OF_THE_GATEWAY: [&str; 11] = [
     "allowFrom",
+    "dmHistoryLimit",
     "dmPolicy",
+    "dms",
     "enabled",
     "execApprovals",
     "groupAllowFrom",

@@ -16,7 +16,8 @@ impl Settings {
         let is_meant = if stated.list.iter().any(|it| it.agent.heartbeat.is_some()) {
             own(agent)
         } else {
-            merged.agent_id.as_deref().is_none_or(|it| it == agent)
+            let named = merged.agent_id.as_deref().map(str::trim);
+            named.is_none_or(|it| it.is_empty() || it.eq_ignore_ascii_case(agent))
         };
         Some(merged).filter(|it| is_meant && !it.every.0.is_zero())
     }

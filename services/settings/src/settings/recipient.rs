@@ -13,6 +13,9 @@ pub const SESSIONS: &str = "webchat";
 /// What stands before the topic of a recipient, as in OpenClaw.
 pub const TOPIC: &str = ":topic:";
 
+/// Characters of a public name.
+const NAME_LENGTH: usize = 64;
+
 /// Somebody on a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Recipient<'a> {
@@ -33,6 +36,25 @@ pub enum Nobody {
     /// It is not said whom.
     #[error("must say whom on {0}: an id there, such as \"12345\" (with openclawctl: {0}:12345)")]
     Unsaid(String),
+    /// Nobody is called so there.
+    #[error(
+        "{to:?} is nobody on {channel}: an id there is a number, such as 12345 (of a group \
+         -100123), or the @name of a public group or channel"
+    )]
+    Id {
+        /// The channel.
+        channel: String,
+        /// What was given.
+        to: String,
+    },
+    /// There is no such topic.
+    #[error("{topic:?} is no topic on {channel}: those are numbers, such as 4")]
+    Topic {
+        /// The channel.
+        channel: String,
+        /// What was given.
+        topic: String,
+    },
     /// The configuration has nothing of the channel.
     #[error("channels.{0} is not configured: nobody is told there (openclawctl channels add {0})")]
     Unset(String),
@@ -63,7 +85,7 @@ impl Nobody {
     pub fn field(&self) -> &'static str {
         match self {
             Self::Channel(_) | Self::Unset(_) => "channel",
-            Self::Unsaid(_) => "to",
+            Self::Unsaid(_) | Self::Id { .. } | Self::Topic { .. } => "to",
             Self::Account { .. } | Self::Off { .. } => "accountId",
         }
     }
@@ -87,6 +109,45 @@ impl<'a> Recipient<'a> {
         };
         Some(Self { channel, to, topic })
     }
+
+    /// Why nobody can be meant, whatever is configured: there is no such channel, or
+    /// no id of it looks so.
+    pub fn fault(&self) -> Option<Nobody> {
+        let channel = || self.channel.to_owned();
+        if !CHANNELS.contains(&self.channel) {
+            return Some(Nobody::Channel(channel()));
+        }
+        if self.to.trim().is_empty() {
+            return Some(Nobody::Unsaid(channel()));
+        }
+        if !is_id(self.to) {
+            let to = self.to.to_owned();
+            return Some(Nobody::Id {
+                channel: channel(),
+                to,
+            });
+        }
+        let topic = self.topic.filter(|topic| !is_topic(topic))?;
+        Some(Nobody::Topic {
+            channel: channel(),
+            topic: topic.to_owned(),
+        })
+    }
+}
+
+/// Whether Telegram may call somebody so: by a number, or the name of what is public.
+fn is_id(to: &str) -> bool {
+    match to.strip_prefix('@') {
+        Some(name) => {
+            let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            !name.is_empty() && name.len() <= NAME_LENGTH && name.chars().all(is_plain)
+        }
+        None => to.parse::<i64>().is_ok_and(|id| id != 0) && !to.starts_with('+'),
+    }
+}
+
+fn is_topic(topic: &str) -> bool {
+    topic.parse::<i64>().is_ok_and(|id| id > 0) && !topic.starts_with('+')
 }
 
 impl ChannelSettings {
@@ -99,13 +160,10 @@ impl ChannelSettings {
 
     /// Why `recipient` is told nothing as `account`; empty: the default one.
     pub fn nobody_at(&self, recipient: &Recipient<'_>, account: &str) -> Option<Nobody> {
+        if let Some(fault) = recipient.fault() {
+            return Some(fault);
+        }
         let channel = recipient.channel.to_owned();
-        if !CHANNELS.contains(&recipient.channel) {
-            return Some(Nobody::Channel(channel));
-        }
-        if recipient.to.trim().is_empty() {
-            return Some(Nobody::Unsaid(channel));
-        }
         let Some(accounts) = self.accounts.get(&channel) else {
             return Some(Nobody::Unset(channel));
         };
@@ -217,8 +275,22 @@ mod tests {
                 ),
             }
         }
-        for (channel, to, field) in [("signal", "5", "channel"), ("telegram", " ", "to")] {
-            assert_eq!(at(&channels, channel, to, "").unwrap().0, field);
+        for (channel, to, field) in [
+            ("signal", "5", "channel"),
+            ("telegram", " ", "to"),
+            ("telegram", "notanid", "to"),
+            ("telegram", "tg:5", "to"),
+            ("telegram", "+5", "to"),
+            ("telegram", "0", "to"),
+            ("telegram", "@", "to"),
+            ("telegram", "@two words", "to"),
+            ("telegram", "-100:topic:x", "to"),
+            ("telegram", "-100:topic:", "to"),
+        ] {
+            assert_eq!(at(&channels, channel, to, "").unwrap().0, field, "{to}");
+        }
+        for to in ["5", "-100123", "@public_name", "-100:topic:4", "telegram:5"] {
+            assert_eq!(at(&channels, "telegram", to, ""), None, "{to}");
         }
     }
 }

@@ -114,7 +114,7 @@ async fn telegram_sends_a_file_that_the_owner_names() {
         .suite
         .ctl(&[&send[..], &[report.as_str(), "Here it is."][..]].concat())
         .await;
-    sent.ended(0).says(&["it is being said"]);
+    sent.ended(0).says(&["it is said"]);
     let is_there = |it: &Double| !it.calls_of("sendDocument").is_empty();
     within("the file", scene.double.wait(is_there)).await;
     let calls = scene.double.calls_of("sendDocument");

@@ -133,8 +133,13 @@ pub(super) fn resolve(fragment: &keys::Hooks) -> Result<Hooks, Problem> {
         session_prefixes: prefixes.filter(|prefix| !prefix.is_empty()).collect(),
         allowed_agents: fragment
             .allowed_agent_ids
-            .clone()
-            .filter(|ids| !ids.iter().any(|id| id == "*")),
+            .as_ref()
+            .filter(|ids| !ids.iter().any(|id| id == "*"))
+            .map(|ids| {
+                ids.iter()
+                    .map(|id| id.trim().to_ascii_lowercase())
+                    .collect()
+            }),
         mappings: mappings(fragment)?,
     };
     hooks.check()?;
@@ -214,7 +219,7 @@ fn mapping(at: usize, fragment: &mapping::Mapping) -> Result<Mapping, Problem> {
         action: one_of(&key("action"), &fragment.action, ACTIONS)?,
         wake_mode: one_of(&key("wakeMode"), &fragment.wake_mode, WAKE_MODES)?,
         name: filled(&fragment.name),
-        agent_id: filled(&fragment.agent_id),
+        agent_id: filled(&fragment.agent_id).map(|id| id.trim().to_ascii_lowercase()),
         session_key: filled(&fragment.session_key),
         session_mode: one_of(&key("sessionMode"), &fragment.session_mode, SESSION_MODES)?,
         message: fragment.message_template.clone().unwrap_or_default(),
