@@ -20,10 +20,11 @@ pub(crate) struct Fields {
     /// What it is called [default: the beginning of the text]
     #[arg(long)]
     name: Option<String>,
-    /// Once, then: "tomorrow 9:00", "monday 18:30", "in 20 minutes", 2026-12-24T18:00
+    /// Once, then: "tomorrow at nine", "monday 18:30", "24 Dec 18:00", "in 20 minutes",
+    /// 2026-12-24T18:00
     #[arg(long, value_name = "WHEN", group = "when")]
     at: Option<String>,
-    /// Again and again: 15m, 1h30m, 2d
+    /// Again and again: 15m, 1h30m, daily, "two hours"
     #[arg(long, value_name = "SPAN", group = "when", value_parser = when::span)]
     every: Option<i64>,
     /// By the calendar: minute, hour, day, month, weekday; with six fields seconds first
