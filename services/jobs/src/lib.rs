@@ -432,7 +432,7 @@ impl Job {
     /// `alerts` hold where the job does not say when.
     pub fn end(&mut self, ended: &Ended, alerts: &Alerts, now: i64) -> Option<String> {
         let failures = self.state.end(ended);
-        let is_lost = failures >= FAILURES_LIMIT && !self.is_heartbeat();
+        let is_lost = failures >= FAILURES_LIMIT;
         if is_lost || (self.schedule.is_once() && self.next_ms().is_none()) {
             self.enabled = false;
         }

@@ -76,22 +76,25 @@ fn changes_take_effect_and_failures_switch_it_off() {
     assert_eq!(off.to_json().get("delivery"), None);
     assert_ne!(off.revision(), job().revision());
 
-    let mut failing = job();
-    for number in 1..=FAILURES_LIMIT {
-        failing.begin(NOW);
-        let ended = Ended {
-            at_ms: NOW,
-            took_ms: 1,
-            error: Some("no".to_owned()),
-            delivered: Delivered::NotRequested,
-            is_skipped: false,
-        };
-        // That it is not run any more is told in any case.
-        let told = failing.end(&ended, &Alerts::default(), NOW);
-        assert_eq!(told.is_some(), number == FAILURES_LIMIT, "{told:?}");
+    let beat = Job::heartbeat("main", 1_800_000, NOW).unwrap();
+    let mut both = [job(), beat];
+    for failing in &mut both {
+        for number in 1..=FAILURES_LIMIT {
+            failing.begin(NOW);
+            let ended = Ended {
+                at_ms: NOW,
+                took_ms: 1,
+                error: Some("no".to_owned()),
+                delivered: Delivered::NotRequested,
+                is_skipped: false,
+            };
+            // That it is not run any more is told in any case.
+            let told = failing.end(&ended, &Alerts::default(), NOW);
+            assert_eq!(told.is_some(), number == FAILURES_LIMIT, "{told:?}");
+        }
+        assert!(!failing.enabled);
+        assert_eq!(failing.last_status(), Some("error"));
     }
-    assert!(!failing.enabled);
-    assert_eq!(failing.last_status(), Some("error"));
 }
 
 #[test]
