@@ -376,6 +376,11 @@ impl Job {
         self.schedule.next(at_ms)
     }
 
+    /// Whether two of its times to come are less than `period_ms` apart.
+    pub fn comes_within(&self, period_ms: i64, now: i64) -> bool {
+        self.schedule.comes_within(period_ms, now)
+    }
+
     /// When it is due; None when it is not.
     pub fn next_ms(&self) -> Option<i64> {
         self.state.next_run_at_ms.filter(|_| self.enabled)
