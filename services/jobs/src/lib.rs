@@ -139,11 +139,13 @@ impl Job {
         if params.contains_key("madeBy") {
             return Err(Invalid::field("madeBy", "is not for clients to say"));
         }
+        let said = params.clone();
         let job = Self::of(params)?;
         if job.is_heartbeat() {
             let problem = "heartbeat is what agents.*.heartbeat of the configuration makes";
             return Err(Invalid::field("payload/kind", problem));
         }
+        job.obeyed(&said)?;
         job.checked(now)
     }
 
@@ -218,6 +220,7 @@ impl Job {
         let Value::Object(mut fields) = json!(self) else {
             return Err(Invalid::Shape("must be object".to_owned()));
         };
+        let said = patch.clone();
         for (name, value) in patch {
             match value {
                 _ if matches!(
@@ -235,6 +238,14 @@ impl Job {
         if patched.enabled && !self.enabled {
             patched.state.forgive();
         }
+        // What was said of times goes with them.
+        if !said.contains_key("deleteAfterRun") && !patched.schedule.is_once() {
+            patched.rest.remove("deleteAfterRun");
+        }
+        if !said.contains_key("catchUpLimit") && patched.catch_up != Some(CatchUp::All) {
+            patched.catch_up_limit = None;
+        }
+        patched.obeyed(&said)?;
         if patched.is_heartbeat() != self.is_heartbeat() {
             let problem = "heartbeat is what agents.*.heartbeat of the configuration makes";
             return Err(Invalid::field("payload/kind", problem));
@@ -314,6 +325,35 @@ impl Job {
             ))),
             None => Ok(job),
         }
+    }
+
+    /// Refuses what was `said` now and would not be obeyed.
+    fn obeyed(&self, said: &Map<String, Value>) -> Result<(), Invalid> {
+        if let Some(Value::Object(payload)) = said.get("payload") {
+            let mut payload = payload.clone();
+            payload.retain(|_, value| !value.is_null());
+            let kind = json!(self.payload)["kind"].take();
+            payload.entry("kind").or_insert(kind);
+            payload::checked_kind(&payload)?;
+        }
+        let said = said.iter().filter(|(_, value)| !value.is_null());
+        for (name, value) in said {
+            let is_text = value.as_str().is_some_and(|it| !it.trim().is_empty());
+            let problem = match name.as_str() {
+                "agentId" | "sessionKey" | "declarationKey" if !is_text => "must be a text",
+                "description" | "displayName" if !value.is_string() => "must be a text",
+                "deleteAfterRun" if !value.is_boolean() => "must be true or false",
+                "deleteAfterRun" if *value == json!(true) && !self.schedule.is_once() => {
+                    "is for a job that runs once (schedule of kind at)"
+                }
+                "catchUpLimit" if self.catch_up != Some(CatchUp::All) => {
+                    "is for catchUp all, which says how many are made up for"
+                }
+                _ => continue,
+            };
+            return Err(Invalid::field(name.clone(), problem));
+        }
+        Ok(())
     }
 
     fn checked(mut self, now: i64) -> Result<Self, Invalid> {
