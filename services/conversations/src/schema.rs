@@ -1,5 +1,6 @@
 //! The tables of the ledger's file: the one place that makes and changes them.
 
+mod agent_calls;
 mod job_runs;
 mod run_numbers;
 
@@ -9,7 +10,7 @@ use std::time::Duration;
 use rusqlite::{Connection, TransactionBehavior};
 
 /// Counted up with every change of the tables.
-pub(crate) const VERSION: i64 = 10;
+pub(crate) const VERSION: i64 = 11;
 
 /// Bytes of a page. A message changes one row here and there, and each costs
 /// its page in the log: SQLite's 4096 would be four times as much to write.
@@ -276,7 +277,8 @@ pub(crate) fn bring_up_to_date(connection: &mut Connection) -> Result<(), Schema
             6 => transaction.execute_batch(NOTICES)?,
             7 => transaction.execute_batch(ROWS)?,
             8 => transaction.execute_batch(job_runs::JOB_RUNS)?,
-            _ => transaction.execute_batch(run_numbers::RUN_NUMBERS)?,
+            9 => transaction.execute_batch(run_numbers::RUN_NUMBERS)?,
+            _ => transaction.execute_batch(agent_calls::AGENT_CALLS)?,
         }
     }
     transaction.pragma_update(None, "user_version", VERSION)?;

@@ -20,10 +20,11 @@ pub(crate) struct Fields {
     /// What it is called [default: the beginning of the text]
     #[arg(long)]
     name: Option<String>,
-    /// Once, then: "tomorrow 9:00", "monday 18:30", "in 20 minutes", 2026-12-24T18:00
+    /// Once, then: "tomorrow at nine", "monday 18:30", "24 Dec 18:00", "in 20 minutes",
+    /// 2026-12-24T18:00
     #[arg(long, value_name = "WHEN", group = "when")]
     at: Option<String>,
-    /// Again and again: 15m, 1h30m, 2d
+    /// Again and again: 15m, 1h30m, daily, "two hours"
     #[arg(long, value_name = "SPAN", group = "when", value_parser = when::span)]
     every: Option<i64>,
     /// By the calendar: minute, hour, day, month, weekday; with six fields seconds first
@@ -111,6 +112,7 @@ impl Fields {
         let schedule = self.schedule().ok_or_else(|| {
             Failure::usage("the job needs a time: --at \"tomorrow 9:00\", --every 15m or --cron")
         })?;
+        self.refuse_ignored(self.kind(None))?;
         let mut fields = self.shared();
         let name: String = text.trim().chars().take(NAME_LENGTH).collect();
         fields.entry("name").or_insert_with(|| json!(name));
@@ -141,6 +143,7 @@ impl Fields {
             fields.insert("schedule".to_owned(), schedule);
         }
         let kind = self.kind(job.fields["payload"]["kind"].as_str());
+        self.refuse_ignored(kind)?;
         let mut payload = self.extras();
         if let Some(line) = &self.command {
             payload.insert("argv".to_owned(), argv(line));
@@ -202,6 +205,26 @@ impl Fields {
             (_, true, _) => "reminder",
             (_, _, Some(_)) => "command",
             _ => there.unwrap_or("agentTurn"),
+        }
+    }
+
+    /// Refuses options of a message for a job that sends none.
+    fn refuse_ignored(&self, kind: &str) -> Result<(), Failure> {
+        let is_told = matches!(kind, "systemEvent" | "reminder");
+        let given = [
+            ("--model", self.model.is_some(), kind != "agentTurn"),
+            ("--thinking", self.thinking.is_some(), kind != "agentTurn"),
+            ("--light-context", self.light_context, kind != "agentTurn"),
+            ("--timeout", self.timeout.is_some(), is_told),
+        ];
+        let ignored = given
+            .into_iter()
+            .find(|(_, is_given, has_no_use)| *is_given && *has_no_use);
+        match ignored {
+            Some((option, ..)) => Err(Failure::usage(format!(
+                "{option} is for a message that the agent answers, which this job does not send"
+            ))),
+            None => Ok(()),
         }
     }
 
@@ -332,14 +355,7 @@ mod tests {
                 "delivery": {"mode": "none"},
             })
         );
-        let event = fields(&[
-            "--every",
-            "15m",
-            "--event",
-            "--announce",
-            "--timeout",
-            "1500ms",
-        ]);
+        let event = fields(&["--every", "15m", "--event", "--announce"]);
         let event = event.of_new("look").unwrap();
         assert_eq!(
             event["payload"],
@@ -347,6 +363,16 @@ mod tests {
         );
         assert_eq!(event["sessionTarget"], "main");
         assert_eq!(event["delivery"]["mode"], "announce");
+        for ignored in [
+            &["--event", "--model", "a/b"][..],
+            &["--remind", "--timeout", "5m"],
+            &["--remind", "--light-context"],
+            &["--remind", "--thinking", "low"],
+        ] {
+            let line = [&["--every", "1h"], ignored].concat();
+            let refused = fields(&line).of_new("look").unwrap_err().text();
+            assert!(refused.contains(ignored[1]), "{refused}");
+        }
         let keyed = fields(&[
             "--every",
             "1h",

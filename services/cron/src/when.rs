@@ -3,16 +3,6 @@
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-/// Units of spans, with their milliseconds.
-const UNITS: [(&str, i64); 6] = [
-    ("ms", 1),
-    ("s", 1000),
-    ("m", 60_000),
-    ("h", 3_600_000),
-    ("d", 86_400_000),
-    ("w", 604_800_000),
-];
-
 /// A time on the clock here, with the zone.
 pub(crate) fn local(at_ms: i64) -> String {
     shown(at_ms, &TimeZone::system())
@@ -27,26 +17,10 @@ fn shown(at_ms: i64, zone: &TimeZone) -> String {
         .to_string()
 }
 
-/// Milliseconds of `15m`, `1h30m`, `2d`.
+/// Milliseconds of `15m`, `1h30m`, `two hours`.
 pub(crate) fn span(text: &str) -> Result<i64, String> {
-    let misfit = || "give a span, such as 15m, 1h30m or 2d".to_owned();
-    let mut rest = text.trim();
-    let mut total: i64 = 0;
-    while !rest.is_empty() {
-        let end = rest
-            .find(|c: char| !c.is_ascii_digit())
-            .ok_or_else(misfit)?;
-        let (number, unit) = rest.split_at(end);
-        let end = unit.find(|c: char| c.is_ascii_digit());
-        let (unit, more) = unit.split_at(end.unwrap_or(unit.len()));
-        let number: i64 = number.parse().map_err(|_| misfit())?;
-        let known = UNITS.iter().find(|(name, _)| *name == unit.trim());
-        let (_, each) = known.ok_or_else(misfit)?;
-        let part = number.checked_mul(*each).ok_or_else(misfit)?;
-        total = total.checked_add(part).ok_or_else(misfit)?;
-        rest = more;
-    }
-    if total > 0 { Ok(total) } else { Err(misfit()) }
+    let misfit = "give a span, such as 15m, 1h30m, 2d, \"two hours\" or daily";
+    openclaw_moment::span(text).ok_or_else(|| misfit.to_owned())
 }
 
 /// A span in words.
@@ -80,6 +54,10 @@ mod tests {
             ("1w", 604_800_000),
             ("90s", 90_000),
             ("250ms", 250),
+            ("15 minutes", 900_000),
+            ("hour", 3_600_000),
+            ("daily", 86_400_000),
+            ("1h30", 5_400_000),
         ] {
             assert_eq!(span(text), Ok(expected), "{text}");
         }

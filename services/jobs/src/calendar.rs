@@ -4,8 +4,9 @@ use std::str::FromStr as _;
 
 use croner::Cron;
 use jiff::civil::DateTime;
-use jiff::tz::{AmbiguousOffset, TimeZone};
+use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
+use openclaw_moment::shown;
 
 use crate::invalid::Invalid;
 
@@ -46,7 +47,7 @@ pub(crate) fn next(expr: &str, zone: &TimeZone, now: i64) -> Option<i64> {
     // The second round begins after an hour that the clock shows again.
     for _ in 0..2 {
         let civil = on_the_clock(&cron, from, inclusive)?;
-        let moment = moment(zone, civil)?;
+        let moment = shown(zone, civil)?;
         if moment > at {
             return Some(moment.as_millisecond());
         }
@@ -61,24 +62,6 @@ fn on_the_clock(cron: &Cron, from: DateTime, inclusive: bool) -> Option<DateTime
     let from = from.to_zoned(TimeZone::UTC).ok()?;
     let next: Zoned = cron.find_next_occurrence(&from, inclusive).ok()?;
     Some(next.datetime())
-}
-
-/// When the clock shows that first; where it never does, when it shows what comes
-/// after.
-fn moment(zone: &TimeZone, civil: DateTime) -> Option<Timestamp> {
-    let ambiguous = zone.to_ambiguous_zoned(civil);
-    match ambiguous.offset() {
-        AmbiguousOffset::Gap { before, .. } => {
-            // What is meant is past the gap by that offset: the gap is what lies
-            // just before it.
-            let past = before.to_timestamp(civil).ok()?;
-            let change = zone
-                .preceding(past + jiff::SignedDuration::from_nanos(1))
-                .next()?;
-            Some(change.timestamp())
-        }
-        _ => Some(ambiguous.earlier().ok()?.timestamp()),
-    }
 }
 
 /// What the clock shows at the end of the times that it shows twice, the second

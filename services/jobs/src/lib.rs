@@ -139,11 +139,13 @@ impl Job {
         if params.contains_key("madeBy") {
             return Err(Invalid::field("madeBy", "is not for clients to say"));
         }
+        let said = params.clone();
         let job = Self::of(params)?;
         if job.is_heartbeat() {
             let problem = "heartbeat is what agents.*.heartbeat of the configuration makes";
             return Err(Invalid::field("payload/kind", problem));
         }
+        job.obeyed(&said)?;
         job.checked(now)
     }
 
@@ -218,6 +220,7 @@ impl Job {
         let Value::Object(mut fields) = json!(self) else {
             return Err(Invalid::Shape("must be object".to_owned()));
         };
+        let said = patch.clone();
         for (name, value) in patch {
             match value {
                 _ if matches!(
@@ -235,6 +238,14 @@ impl Job {
         if patched.enabled && !self.enabled {
             patched.state.forgive();
         }
+        // What was said of times goes with them.
+        if !said.contains_key("deleteAfterRun") && !patched.schedule.is_once() {
+            patched.rest.remove("deleteAfterRun");
+        }
+        if !said.contains_key("catchUpLimit") && patched.catch_up != Some(CatchUp::All) {
+            patched.catch_up_limit = None;
+        }
+        patched.obeyed(&said)?;
         if patched.is_heartbeat() != self.is_heartbeat() {
             let problem = "heartbeat is what agents.*.heartbeat of the configuration makes";
             return Err(Invalid::field("payload/kind", problem));
@@ -316,6 +327,35 @@ impl Job {
         }
     }
 
+    /// Refuses what was `said` now and would not be obeyed.
+    fn obeyed(&self, said: &Map<String, Value>) -> Result<(), Invalid> {
+        if let Some(Value::Object(payload)) = said.get("payload") {
+            let mut payload = payload.clone();
+            payload.retain(|_, value| !value.is_null());
+            let kind = json!(self.payload)["kind"].take();
+            payload.entry("kind").or_insert(kind);
+            payload::checked_kind(&payload)?;
+        }
+        let said = said.iter().filter(|(_, value)| !value.is_null());
+        for (name, value) in said {
+            let is_text = value.as_str().is_some_and(|it| !it.trim().is_empty());
+            let problem = match name.as_str() {
+                "agentId" | "sessionKey" | "declarationKey" if !is_text => "must be a text",
+                "description" | "displayName" if !value.is_string() => "must be a text",
+                "deleteAfterRun" if !value.is_boolean() => "must be true or false",
+                "deleteAfterRun" if *value == json!(true) && !self.schedule.is_once() => {
+                    "is for a job that runs once (schedule of kind at)"
+                }
+                "catchUpLimit" if self.catch_up != Some(CatchUp::All) => {
+                    "is for catchUp all, which says how many are made up for"
+                }
+                _ => continue,
+            };
+            return Err(Invalid::field(name.clone(), problem));
+        }
+        Ok(())
+    }
+
     fn checked(mut self, now: i64) -> Result<Self, Invalid> {
         if self.name.trim().is_empty() {
             return Err(Invalid::field(
@@ -376,6 +416,11 @@ impl Job {
         self.schedule.next(at_ms)
     }
 
+    /// Whether two of its times to come are less than `period_ms` apart.
+    pub fn comes_within(&self, period_ms: i64, now: i64) -> bool {
+        self.schedule.comes_within(period_ms, now)
+    }
+
     /// When it is due; None when it is not.
     pub fn next_ms(&self) -> Option<i64> {
         self.state.next_run_at_ms.filter(|_| self.enabled)
@@ -434,7 +479,7 @@ impl Job {
         let failures = self.state.end(ended, self.needs_delivery());
         // What it does may be wanted although nobody can be told of it.
         let has_failed = ended.error.is_some();
-        let is_lost = has_failed && failures >= FAILURES_LIMIT && !self.is_heartbeat();
+        let is_lost = has_failed && failures >= FAILURES_LIMIT;
         if is_lost || (self.schedule.is_once() && self.next_ms().is_none()) {
             self.enabled = false;
         }

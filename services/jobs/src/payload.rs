@@ -167,6 +167,15 @@ impl Command {
 }
 
 impl Payload {
+    /// What is said of a model: its name, and how much it thinks.
+    pub fn model_and_thinking(&self) -> (Option<&str>, Option<&str>) {
+        let Self::AgentTurn { rest, .. } = self else {
+            return (None, None);
+        };
+        let word = |name: &str| rest.get(name).and_then(Value::as_str);
+        (word("model"), word("thinking"))
+    }
+
     /// Whether it can be done as it says.
     pub(crate) fn checked(&self) -> Result<(), Invalid> {
         match self {
@@ -192,8 +201,47 @@ fn checked_text(text: &str) -> Result<(), Invalid> {
     Ok(())
 }
 
+/// Fields of texts that are said as they are: no model is asked, and nothing ends it.
+const OF_TEXTS: [&str; 4] = ["kind", "text", "toolsAllow", "toolsAllowIsDefault"];
+
+/// Whether a payload as somebody sends it says nothing that its kind has no use for.
+pub(crate) fn checked_kind(payload: &Map<String, Value>) -> Result<(), Invalid> {
+    let kind = payload.get("kind").and_then(Value::as_str);
+    let Some(kind @ ("systemEvent" | "reminder")) = kind else {
+        return Ok(());
+    };
+    let is_of_models = |name: &&String| OBEYED.contains(&name.as_str());
+    let is_unknown = |name: &&String| kind == "reminder" || is_of_models(name);
+    let mut others = payload.keys();
+    let other = others.find(|name| !OF_TEXTS.contains(&name.as_str()) && is_unknown(name));
+    match other {
+        Some(name) => Err(Invalid::Field {
+            path: format!("payload/{name}").into(),
+            problem: format!("is not for a {kind}: it is for an agentTurn; leave it out"),
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Whether what goes with a message has values that it can have.
+fn checked_values(rest: &Map<String, Value>) -> Result<(), Invalid> {
+    let is_word = |value: &Value| value.as_str().is_some_and(|it| !it.trim().is_empty());
+    for (name, value) in rest {
+        let problem = match name.as_str() {
+            "model" if !is_word(value) => "must be a model's name, as provider/model",
+            "thinking" if !is_word(value) => "must be a level's name",
+            "timeoutSeconds" if !value.is_u64() => "must be a whole number of seconds, 0 or more",
+            "lightContext" if !value.is_boolean() => "must be true or false",
+            _ => continue,
+        };
+        return Err(Invalid::field(format!("payload/{name}"), problem));
+    }
+    Ok(())
+}
+
 /// What nobody obeys would do something else than it says.
 fn checked_rest(rest: &Map<String, Value>) -> Result<(), Invalid> {
+    checked_values(rest)?;
     // A list of tools that nobody obeys would leave more than it says.
     if rest
         .get("toolsAllow")
@@ -255,6 +303,11 @@ mod tests {
 
     #[test]
     fn payload_is_refused_what_nobody_would_obey() {
+        let turn = |name: &str, value: Value| {
+            let mut turn = json!({"kind": "agentTurn", "message": "m"});
+            turn[name] = value;
+            turn
+        };
         for (value, expected) in [
             (json!({"kind": "command", "argv": []}), "program"),
             (
@@ -283,6 +336,19 @@ mod tests {
                 "toolsAllow",
             ),
             (json!({"kind": "script", "script": "1"}), "script"),
+            (
+                turn("timeoutSeconds", json!("soon")),
+                "/payload/timeoutSeconds",
+            ),
+            (turn("timeoutSeconds", json!(-4)), "/payload/timeoutSeconds"),
+            (
+                turn("timeoutSeconds", json!(1.5)),
+                "/payload/timeoutSeconds",
+            ),
+            (turn("thinking", json!(5)), "/payload/thinking"),
+            (turn("model", json!(7)), "/payload/model"),
+            (turn("model", json!(" ")), "/payload/model"),
+            (turn("lightContext", json!("yes")), "/payload/lightContext"),
         ] {
             let refused = payload(value.clone()).unwrap_err();
             assert!(refused.contains(expected), "{value}: {refused}");

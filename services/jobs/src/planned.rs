@@ -205,7 +205,7 @@ mod tests {
         let params = json!({
             "name": "n", "schedule": {"kind": "every", "everyMs": HOUR},
             "sessionTarget": "main", "wakeMode": "now",
-            "payload": {"kind": "systemEvent", "text": "t"}, "catchUpLimit": 0,
+            "payload": {"kind": "systemEvent", "text": "t"}, "catchUp": "all", "catchUpLimit": 0,
         });
         let refused = Job::new("j".to_owned(), params, NOW).unwrap_err();
         assert!(refused.to_string().contains("catchUpLimit"), "{refused}");

@@ -49,6 +49,59 @@ fn what_is_wrong_is_named() {
 }
 
 #[test]
+fn what_would_not_be_obeyed_is_refused_by_its_name() {
+    let event = |name: &str, value: Value| {
+        let mut event = json!({"kind": "systemEvent", "text": "t"});
+        event[name] = value;
+        json!({"payload": event})
+    };
+    let reminder = json!({"payload": {"kind": "reminder", "text": "t", "timeoutSeconds": 5}});
+    for (said, path) in [
+        (json!({"declarationKey": 5}), "/declarationKey"),
+        (json!({"deleteAfterRun": "maybe"}), "/deleteAfterRun"),
+        (json!({"deleteAfterRun": true}), "/deleteAfterRun"),
+        (json!({"agentId": 7}), "/agentId"),
+        (json!({"agentId": " "}), "/agentId"),
+        (json!({"sessionKey": 7}), "/sessionKey"),
+        (json!({"description": 7}), "/description"),
+        (json!({"catchUpLimit": 5}), "/catchUpLimit"),
+        (
+            json!({"catchUp": "once", "catchUpLimit": 5}),
+            "/catchUpLimit",
+        ),
+        (event("model", json!("a/b")), "/payload/model"),
+        (event("thinking", json!("low")), "/payload/thinking"),
+        (event("timeoutSeconds", json!(5)), "/payload/timeoutSeconds"),
+        (event("lightContext", json!(true)), "/payload/lightContext"),
+        (reminder, "/payload/timeoutSeconds"),
+    ] {
+        let mut fields = params();
+        fields
+            .as_object_mut()
+            .unwrap()
+            .extend(said.as_object().unwrap().clone());
+        let refused = Job::new("j".to_owned(), fields, NOW)
+            .unwrap_err()
+            .to_string();
+        assert!(refused.contains(path), "{said}: {refused}");
+        let refused = job().patched(said.as_object().unwrap().clone(), NOW);
+        let refused = refused.unwrap_err().to_string();
+        assert!(refused.contains(path), "{said}: {refused}");
+    }
+    // What goes with another time goes with it.
+    let mut once = params();
+    once["schedule"] = json!({"kind": "at", "at": "in 5 minutes", "tz": "UTC"});
+    once["deleteAfterRun"] = json!(true);
+    let once = Job::new("j".to_owned(), once, NOW).unwrap();
+    assert!(once.ends_with_its_run());
+    let hourly = json!({"schedule": {"kind": "every", "everyMs": 3_600_000}});
+    let hourly = once
+        .patched(hourly.as_object().unwrap().clone(), NOW)
+        .unwrap();
+    assert_eq!(hourly.to_json().get("deleteAfterRun"), None);
+}
+
+#[test]
 fn a_change_of_a_part_leaves_the_rest() {
     let patch = |patch: Value| {
         job()
@@ -76,22 +129,25 @@ fn changes_take_effect_and_failures_switch_it_off() {
     assert_eq!(off.to_json().get("delivery"), None);
     assert_ne!(off.revision(), job().revision());
 
-    let mut failing = job();
-    for number in 1..=FAILURES_LIMIT {
-        failing.begin(NOW);
-        let ended = Ended {
-            at_ms: NOW,
-            took_ms: 1,
-            error: Some("no".to_owned()),
-            delivered: Delivered::NotRequested,
-            is_skipped: false,
-        };
-        // That it is not run any more is told in any case.
-        let told = failing.end(&ended, &Alerts::default(), NOW);
-        assert_eq!(told.is_some(), number == FAILURES_LIMIT, "{told:?}");
+    let beat = Job::heartbeat("main", 1_800_000, NOW).unwrap();
+    let mut both = [job(), beat];
+    for failing in &mut both {
+        for number in 1..=FAILURES_LIMIT {
+            failing.begin(NOW);
+            let ended = Ended {
+                at_ms: NOW,
+                took_ms: 1,
+                error: Some("no".to_owned()),
+                delivered: Delivered::NotRequested,
+                is_skipped: false,
+            };
+            // That it is not run any more is told in any case.
+            let told = failing.end(&ended, &Alerts::default(), NOW);
+            assert_eq!(told.is_some(), number == FAILURES_LIMIT, "{told:?}");
+        }
+        assert!(!failing.enabled);
+        assert_eq!(failing.last_status(), Some("error"));
     }
-    assert!(!failing.enabled);
-    assert_eq!(failing.last_status(), Some("error"));
 }
 
 #[test]
@@ -167,7 +223,7 @@ fn job_is_made_of_a_schedule_that_comes_alone() {
             "is past",
         ),
         // Clocks skip it, and show it twice.
-        (berlin("2027-03-28 02:30"), "2027-03-28T01:30:00Z"),
+        (berlin("2027-03-28 02:30"), "2027-03-28T01:00:00Z"),
         (berlin("2027-10-31 02:30"), "2027-10-31T00:30:00Z"),
         (berlin("2999-01-01T00:00"), "2998-12-31T23:00:00Z"),
         (every(0), "schedule/everyMs"),

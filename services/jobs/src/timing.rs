@@ -17,6 +17,11 @@ const APART: usize = 50;
 /// shorter than its second, and each time that comes is a row on the disk.
 pub(super) const SHORTEST_MS: i64 = 1000;
 
+/// Times to come of a calendar that are looked at for two that are close: those of two
+/// whole days, where one comes every five minutes, and of more where it comes more
+/// seldom. The times of the day are the same on each day of an expression.
+const LOOKED_AT: usize = 600;
+
 /// When a job runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(
@@ -164,6 +169,22 @@ impl Timing {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Whether two of the next [`LOOKED_AT`] times are less than `period_ms` apart.
+    pub(super) fn comes_within(&self, period_ms: i64, now: i64) -> bool {
+        if let Some(every) = self.every_ms() {
+            return every < period_ms;
+        }
+        let mut times = std::iter::successors(self.next(now), |at| self.next(*at));
+        let Some(mut before) = times.next() else {
+            return false;
+        };
+        times.take(LOOKED_AT).any(|at| {
+            let between = at - before;
+            before = at;
+            between < period_ms
+        })
     }
 
     /// The milliseconds between two times, where they are counted.

@@ -1,8 +1,16 @@
-//! Points in time, as people give them at a command line.
+//! Points in time and spans, as people give them: those that have been, those to come,
+//! and how long something takes.
+
+mod coming;
+mod said;
+mod span;
 
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, Zoned};
+
+pub use coming::{coming, shown};
+pub use span::span;
 
 /// Characters of a date alone.
 const DATE_LENGTH: usize = "2026-11-21".len();

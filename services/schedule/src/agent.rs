@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 use crate::Schedule;
 use crate::audience::{self, ISOLATED};
-use crate::call::{ADD_LIMIT, Answer, Call};
+use crate::call::{self, ADD_LIMIT, Answer, Call};
 use crate::delivery;
 use crate::jobs::Refused;
 
@@ -129,7 +129,7 @@ impl Schedule {
                     .await?;
                 json!({"entries": runs.entries, "total": runs.total})
             }
-            "wake" => self.wake_for(&call.caller, &cron).await?,
+            "wake" => return self.wake_for(&call, &cron).await,
             "next_check" => {
                 return Err(refused(
                     "next_check is not offered: jobs run by their schedule",
@@ -164,23 +164,44 @@ impl Schedule {
         }))
     }
 
-    async fn wake_for(&self, caller: &Maker, cron: &Cron) -> Result<Value, Refused> {
+    /// Tells a session something. The agent's own, whose turn it is, is told at once;
+    /// any other is one where nobody asked for it.
+    async fn wake_for(&self, call: &Call, cron: &Cron) -> Result<Answer, Refused> {
+        let caller = &call.caller;
         within_turn(caller, "wake itself")?;
         let text = cron.text.as_deref().unwrap_or_default().trim();
         if text.is_empty() {
             return Err(refused("wake needs a text"));
         }
-        if !self.added.note(&caller.agent_id, now_ms()) {
-            return Err(too_often());
-        }
         let key = self.session_of(caller, cron.session_key.as_deref())?;
+        let is_own = key == self.session_of(caller, None)?;
+        if !is_own && !call.is_approved && self.asks(caller) {
+            return Ok(Answer::Ask(format!(
+                "it tells another session, {key}, something of its own accord"
+            )));
+        }
+        self.note_call(caller).await?;
         let when = match cron.mode {
             Some(WakeMode::Now) => When::Now,
             Some(WakeMode::NextHeartbeat) | None => When::NextTurn,
         };
         let woken = self.needs.waker.wake(&key, text, when, "cron").await;
         woken.map_err(|refusal| refused(refusal.to_string()))?;
-        Ok(json!({"ok": true}))
+        Ok(Answer::Done(json!({"ok": true})))
+    }
+
+    /// Counts one more of what an agent may only do so often.
+    async fn note_call(&self, caller: &Maker) -> Result<(), Refused> {
+        let agent = caller.agent_id.clone();
+        let note =
+            move |connection: &rusqlite::Connection| call::note(connection, &agent, now_ms());
+        let database = &self.needs.database;
+        if database.call("count what an agent does", note).await? {
+            return Ok(());
+        }
+        Err(refused(format!(
+            "this agent has done that {ADD_LIMIT} times within an hour, the most that it may"
+        )))
     }
 
     fn session_of(&self, caller: &Maker, named: Option<&str>) -> Result<SessionKey, Refused> {
@@ -288,9 +309,7 @@ impl Schedule {
                 "this agent has made {JOB_LIMIT} jobs, the most that it may; remove one first"
             )));
         }
-        if !self.added.note(&caller.agent_id, now_ms()) {
-            return Err(too_often());
-        }
+        self.note_call(caller).await?;
         self.add_made(fields, Some(caller.clone())).await
     }
 
@@ -343,12 +362,6 @@ fn within_turn(caller: &Maker, what: &str) -> Result<(), Refused> {
         return Err(refused(format!("a run of a job may not {what}")));
     }
     Ok(())
-}
-
-fn too_often() -> Refused {
-    refused(format!(
-        "this agent has done that {ADD_LIMIT} times within an hour, the most that it may"
-    ))
 }
 
 fn limit(cron: &Cron) -> usize {
@@ -409,9 +422,7 @@ fn checked(job: &Job) -> Result<(), Refused> {
             ));
         }
     }
-    let first = job.time_after(now_ms());
-    let second = first.and_then(|first| Some(job.time_after(first)? - first));
-    if second.is_some_and(|between| between < PERIOD_MS) {
+    if job.comes_within(PERIOD_MS, now_ms()) {
         return Err(refused("an agent's job may run every 5 minutes at most"));
     }
     Ok(())
@@ -497,6 +508,10 @@ mod tests {
             ),
             (
                 json!({"schedule": {"kind": "cron", "expr": "* * * * *"}, "payload": turn}),
+                "5 minutes",
+            ),
+            (
+                json!({"schedule": {"kind": "cron", "expr": "4,11-50 * * * *"}, "payload": turn}),
                 "5 minutes",
             ),
             (

@@ -1,11 +1,14 @@
 //! In which session a job is run, and who hears what it comes to: where others than the
 //! user hear it, its run knows nothing that is the user's alone.
 
+use std::fmt::Display;
+
 use openclaw_conversations::Refusal;
 use openclaw_jobs::{Destination, Invalid, Job, Payload};
 use openclaw_proto::origin::is_shared;
 use openclaw_runs::keys;
 use openclaw_sessions::SessionKey;
+use openclaw_sessions::store::THINKING_LEVELS;
 use openclaw_settings::Settings;
 
 /// What a session's key calls a chat of many.
@@ -61,6 +64,33 @@ pub(crate) fn target(settings: &Settings, job: &Job) -> Result<SessionKey, Refus
             agent,
         ),
     }
+}
+
+/// Refuses a job of an agent, a session, a model or an amount of thinking that there is
+/// not: no run of it would come to anything.
+pub(crate) fn known(settings: &Settings, job: &Job) -> Result<(), Invalid> {
+    let invalid =
+        |path: &'static str, problem: &dyn Display| Err(Invalid::field(path, &problem.to_string()));
+    let agent = job.agent_id().unwrap_or_default();
+    if let Err(refusal) = keys::named(settings, "", agent) {
+        return invalid("agentId", &refusal);
+    }
+    let own = job.session_key().unwrap_or_default();
+    if let Err(refusal) = keys::named(settings, own, agent) {
+        return invalid("sessionKey", &refusal);
+    }
+    if let Err(refusal) = target(settings, job) {
+        return invalid("sessionTarget", &refusal);
+    }
+    let (model, thinking) = job.payload.model_and_thinking();
+    if let Some(Err(unknown)) = model.map(|model| settings.known_models.check(model)) {
+        return invalid("payload/model", &unknown);
+    }
+    if thinking.is_some_and(|level| !THINKING_LEVELS.contains(&level)) {
+        let levels = format!("must be one of {}", THINKING_LEVELS.join(", "));
+        return invalid("payload/thinking", &levels);
+    }
+    Ok(())
 }
 
 /// Refuses a job whose answers would tell a group what another conversation knows: it
@@ -211,6 +241,47 @@ mod tests {
             json!({"kind": "reminder", "text": "tea"}),
         ] {
             kept_apart(&settings, &job("main", payload, group.clone())).unwrap();
+        }
+    }
+
+    #[test]
+    fn job_is_known_where_its_agent_session_and_model_are() {
+        let settings = settings();
+        let fields = json!({
+            "name": "n", "schedule": {"kind": "every", "everyMs": 60_000}, "wakeMode": "now",
+            "sessionTarget": "isolated", "payload": {"kind": "agentTurn", "message": "m"},
+        });
+        let with = |name: &str, value: &str| {
+            let mut fields = fields.clone();
+            match name.strip_prefix("payload/") {
+                Some(name) => fields["payload"][name] = json!(value),
+                None => fields[name] = json!(value),
+            }
+            let job = Job::new("j".to_owned(), fields, 0).unwrap();
+            known(&settings, &job).map_err(|invalid| invalid.to_string())
+        };
+        for (name, value) in [
+            ("agentId", "nobody"),
+            ("sessionKey", "agent:zz:main"),
+            ("sessionTarget", "session:agent:other:main"),
+            ("sessionTarget", "session:my session/with \u{fc}"),
+            ("payload/model", "nosuch/model"),
+            ("payload/thinking", "banana"),
+        ] {
+            let refused = with(name, value).unwrap_err();
+            assert!(
+                refused.starts_with(&format!("at /{name}: ")),
+                "{value}: {refused}"
+            );
+        }
+        for (name, value) in [
+            ("agentId", "main"),
+            ("sessionKey", "agent:main:work"),
+            ("sessionTarget", "session:work"),
+            ("payload/model", "anthropic/claude-x"),
+            ("payload/thinking", "high"),
+        ] {
+            assert_eq!(with(name, value), Ok(()), "{name} {value}");
         }
     }
 

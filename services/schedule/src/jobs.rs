@@ -96,8 +96,12 @@ impl Rules {
         let job = job
             .to_come(before, now_ms())?
             .leading(before, (channels, &self.alerts))?;
-        let kept = audience::kept_apart(&self.settings, &job);
-        let before = before.map(|before| audience::kept_apart(&self.settings, before));
+        let known = |job: &Job| {
+            audience::known(&self.settings, job)?;
+            audience::kept_apart(&self.settings, job)
+        };
+        let kept = known(&job);
+        let before = before.map(known);
         if before.is_some_and(|before| before == kept) {
             return Ok(job);
         }

@@ -45,8 +45,6 @@ pub struct Schedule {
     /// The jobs.
     pub jobs: Jobs,
     needs: Needs,
-    /// When agents added jobs.
-    added: call::Added,
     /// What starts the gateway for the job that is due next.
     wakeup: Wakeup,
     /// Held by whoever looks whether there is to be a mark.
@@ -59,7 +57,6 @@ impl Schedule {
         Arc::new(Self {
             jobs: Jobs::new(core.database.clone()),
             needs: Needs::of(core),
-            added: call::Added::default(),
             wakeup: Wakeup::default(),
             marking: Mutex::default(),
         })

@@ -323,15 +323,22 @@ fn unused(paths: &Paths) -> Vec<Unused> {
 
 /// Models that agents are to have and nobody can be asked for.
 fn unknown_models(settings: &Settings) -> impl Iterator<Item = Problem> {
+    let named = settings.agents.values().flat_map(|agent| {
+        let models = agent.model.iter().chain(&agent.fallbacks);
+        let own = models.map(|name| (agent.model_key.clone(), name));
+        let beat = settings
+            .heartbeat(&agent.id)
+            .and_then(|it| it.model.as_ref());
+        let key = || format!("{}.model", settings.heartbeat_section(&agent.id));
+        own.chain(beat.map(|name| (key(), name)))
+    });
     let mut problems = Vec::new();
-    for agent in settings.agents.values() {
-        let key = KeyPath::parse(&agent.model_key).unwrap_or_default();
-        for name in agent.model.iter().chain(&agent.fallbacks) {
-            if let Err(unknown) = settings.known_models.check(name) {
-                let problem = Problem::other(key.clone(), unknown.to_string());
-                if !problems.contains(&problem) {
-                    problems.push(problem);
-                }
+    for (key, name) in named {
+        if let Err(unknown) = settings.known_models.check(name) {
+            let key = KeyPath::parse(&key).unwrap_or_default();
+            let problem = Problem::other(key, unknown.to_string());
+            if !problems.contains(&problem) {
+                problems.push(problem);
             }
         }
     }

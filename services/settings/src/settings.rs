@@ -175,6 +175,7 @@ impl Settings {
         let doors = Gateway::resolve(&fragment.gateway, &fragment.hooks, &origin)?;
         tools::check_paths(&fragment.mcp, &paths).map_err(invalid)?;
         fragment.cron.checked().map_err(invalid)?;
+        heartbeat::checked(&fragment, &agents).map_err(invalid)?;
         let known_models = KnownModels::of(&fragment.models, agents.values());
         Ok(Self {
             log_level: fragment.logging.level,

@@ -1,5 +1,7 @@
 use proptest::prelude::*;
 
+use jiff::tz::AmbiguousOffset;
+
 use super::*;
 
 fn zone(name: &str) -> TimeZone {

@@ -86,3 +86,31 @@ fn what_is_wrong_is_named() {
         assert!(error.contains(words), "{error}");
     }
 }
+
+#[test]
+fn comes_within_looks_at_the_whole_of_a_days_times() {
+    for (expr, expected) in [
+        ("*/5 * * * *", false),
+        ("0 9 * * *", false),
+        ("0 9 29 2 *", false),
+        ("59 23 31 12 *", false),
+        ("4,11,12,13,50 * * * *", true),
+        ("0,9,18,27,56,59 * * * *", true),
+        ("*/7 * * * *", true),
+        ("* 3 29 2 *", true),
+        // The last time of a day and the first one of the next.
+        ("0,58 0,23 * * 1,2", true),
+        ("0 0/10 * * * *", false),
+        ("0,30 0 9 * * *", true),
+    ] {
+        let timing = json!({"kind": "cron", "expr": expr, "tz": "UTC"});
+        let timing: Timing = serde_json::from_value(timing).unwrap();
+        assert_eq!(timing.comes_within(300_000, NOW), expected, "{expr}");
+    }
+    let every = |ms: i64| Timing::Every {
+        every_ms: ms,
+        anchor_ms: None,
+    };
+    assert!(every(299_999).comes_within(300_000, NOW));
+    assert!(!every(300_000).comes_within(300_000, NOW));
+}

@@ -1,39 +1,26 @@
 //! When of a day an agent is looked after.
 
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use openclaw_settings::ActiveHours;
 
-/// Minutes of a day.
-const DAY: i32 = 24 * 60;
-
 /// Whether `now_ms` is within the hours. Hours that end where they begin are none,
-/// and those that end before they begin go over midnight, as in OpenClaw.
+/// and those that end before they begin go over midnight, as in OpenClaw. At hours that
+/// cannot be read, which no file may have, nobody is asked.
 pub(super) fn is_within(hours: &ActiveHours, now_ms: i64) -> bool {
     if hours.start.is_none() && hours.end.is_none() {
         return true;
     }
-    let zone = match hours.timezone.as_deref() {
-        None | Some("user" | "local" | "") => TimeZone::system(),
-        Some(name) => TimeZone::get(name).unwrap_or_else(|_| TimeZone::system()),
+    let (Some((start, end)), Some(zone)) = (hours.minutes(), hours.zone()) else {
+        return false;
     };
     let at = Timestamp::from_millisecond(now_ms).unwrap_or_default();
-    let here = at.to_zoned(zone);
-    let now = i32::from(here.hour()) * 60 + i32::from(here.minute());
-    let minutes =
-        |text: &Option<String>, otherwise| text.as_deref().and_then(minutes).unwrap_or(otherwise);
-    let (start, end) = (minutes(&hours.start, 0), minutes(&hours.end, DAY));
+    let here = at.to_zoned(zone).datetime();
+    let now = u16::from(here.hour().unsigned_abs()) * 60 + u16::from(here.minute().unsigned_abs());
     if start <= end {
         (start..end).contains(&now)
     } else {
         now >= start || now < end
     }
-}
-
-fn minutes(text: &str) -> Option<i32> {
-    let (hours, minutes) = text.split_once(':')?;
-    let minutes: i32 = hours.parse::<i32>().ok()? * 60 + minutes.parse::<i32>().ok()?;
-    (0..=DAY).contains(&minutes).then_some(minutes)
 }
 
 #[cfg(test)]
@@ -65,6 +52,8 @@ mod tests {
             ("10:00", "10:00", false),
             ("10:01", "", false),
             ("", "10:01", true),
+            ("10pm", "", false),
+            ("", "25:00", false),
         ] {
             assert_eq!(within(start, end), expected, "{start} to {end}");
         }

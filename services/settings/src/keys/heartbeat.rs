@@ -9,6 +9,9 @@ use serde_json::Value;
 use super::maintenance::milliseconds;
 use crate::section::sections;
 
+/// The shortest time between two, in milliseconds: no job runs more often.
+const SHORTEST_MS: u64 = 1000;
+
 sections! {
     /// `agents.*.heartbeat`: looking after an agent now and then, whether there is
     /// something for it to do.
@@ -102,6 +105,9 @@ impl<'de> Deserialize<'de> for Every {
         let is_number = text.parse::<f64>().is_ok();
         let with_unit = if is_number { format!("{text}m") } else { text };
         match milliseconds(&with_unit) {
+            Some(ms @ 1..SHORTEST_MS) => Err(D::Error::custom(format!(
+                "is {value} ({ms} ms); allowed is 1s and more, or \"0m\", which is never"
+            ))),
             Some(milliseconds) => Ok(Self(Duration::from_millis(milliseconds))),
             None => Err(D::Error::custom(format!(
                 "is {value}; allowed is a time such as \"30m\" or \"1h30m\" (ms, s, m, h, d), or \
@@ -140,6 +146,9 @@ mod tests {
             (json!("15"), Some(900)),
             (json!("0m"), Some(0)),
             (json!(0), Some(0)),
+            (json!("1s"), Some(1)),
+            (json!("500ms"), None),
+            (json!(0.001), None),
             (json!("often"), None),
             (json!(-1), None),
             (json!(true), None),

@@ -43,12 +43,7 @@ impl Settings {
             .keys()
             .filter_map(|id| {
                 let beat = self.heartbeat(id)?;
-                let mut list = self.stated.agents.list.iter();
-                let own = list.position(|it| it.id == *id && it.agent.heartbeat.is_some());
-                let section = own.map_or_else(
-                    || "agents.defaults.heartbeat".to_owned(),
-                    |at| format!("agents.list[{at}].heartbeat"),
-                );
+                let section = self.heartbeat_section(id);
                 Some((section, beat, text(&beat.to), text(&beat.account_id)))
             })
             .collect();

@@ -400,6 +400,74 @@ async fn agent_is_not_let_act_later_unless_somebody_allows_it() {
     assert_eq!(jobs(&suite).await.len(), 2);
 }
 
+/// What is told to a session whose turn it is not acts later, as a job does.
+#[tokio::test]
+async fn agent_wakes_no_other_session_unless_somebody_allows_it() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model).start().await;
+    suite.say("hello").await;
+    let group = "agent:main:telegram:group:-9";
+    let wake = |key: &str| {
+        json!({"action": "wake", "text": "open walrus-47", "mode": "next-heartbeat",
+            "sessionKey": key})
+    };
+    // Its own.
+    model.push(Scenario::tool("cron", wake(group)).then(Scenario::text("Well.")));
+    suite
+        .ctl(&["message", "--session", group, "wake yourself"])
+        .await
+        .ok();
+    let turn = model.turns().pop().unwrap();
+    let messages = turn.json()["messages"].as_array().cloned().unwrap();
+    let told = messages.last().unwrap().to_string();
+    assert!(told.contains("ok"), "{told}");
+    // The user's.
+    model.push(Scenario::tool("cron", wake("agent:main:main")).then(Scenario::text("Well.")));
+    let mut talk = suite.begin(&[
+        "message",
+        "--session",
+        group,
+        "--json",
+        "wake the other one",
+    ]);
+    talk.hear("\"approval_requested\"").await;
+    let waiting = suite.ctl(&["approvals", "list", "--json"]).await.document();
+    let waiting = &waiting["waiting"][0];
+    let reason = waiting["reason"].as_str().unwrap();
+    assert!(reason.contains("agent:main:main"), "{waiting}");
+    let id = waiting["id"].as_str().unwrap();
+    suite.ctl(&["approvals", "deny", id]).await.ok();
+    talk.end().await;
+    suite.say("what is new?").await;
+    let turn = model.turns().pop().unwrap();
+    assert!(!turn.json().to_string().contains("walrus"), "{turn:?}");
+}
+
+/// How often an agent may make jobs does not depend on how long the gateway has run.
+#[tokio::test]
+async fn agent_makes_no_more_jobs_in_an_hour_after_the_gateway_was_killed() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model).start().await;
+    let remind = json!({"text": "call Ada", "when": "in 2 hours"});
+    for number in 0..22 {
+        if number == 19 {
+            processes::send(suite.daemon("openclaw-gateway"), Signal::SIGKILL);
+        }
+        model.push(Scenario::tool("remind", remind.clone()).then(Scenario::text("Well.")));
+        let run = suite.ask("remind me").await;
+        assert_eq!(
+            run["toolCalls"][0]["success"],
+            number < 20,
+            "{number}: {run}"
+        );
+        if number == 20 {
+            // What is gone has been made all the same.
+            suite.ctl(&["cron", "remove", "--agent-made"]).await.ok();
+        }
+    }
+    assert_eq!(jobs(&suite).await.len(), 0);
+}
+
 /// The processor time that a process has used, in ticks of a hundredth of a second.
 fn ticks(pid: Pid) -> u64 {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
