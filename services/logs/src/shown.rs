@@ -324,7 +324,7 @@ mod tests {
         let line = |at: &str, message: &str, more: &str| {
             let line = format!(
                 "{{\"timestamp\":\"2025-01-01T00:00:{at}Z\",\"level\":\"info\",\"message\":\"{message}\",\
-                 \"context\":{{\"openclaw_run\":\"0199c0de-1a2b-7000\"{more}}}}}"
+                 \"context\":{{\"daemon\":\"gateway\",\"openclaw_run\":\"0199c0de-1a2b-7000\"{more}}}}}"
             );
             Record::of_line(&line).unwrap()
         };
