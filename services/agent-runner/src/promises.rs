@@ -215,6 +215,7 @@ fn told(check: &Check, wanted: &[Level]) -> wire::Confinement {
     let state = match check.state {
         State::Enforced => "enforced",
         State::Failed if is_promised => "failed",
+        State::NotApplicable => "not_applicable",
         State::Unavailable | State::Failed => "unavailable",
     };
     wire::Confinement {

@@ -269,9 +269,9 @@ pub(crate) struct Start {
     /// Have gateway.port keep this port first
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) port: Option<u16>,
-    /// Without systemd: in the background; with it the units always are
-    #[arg(short, long)]
-    pub(crate) detach: bool,
+    /// In the background, where it is in any case; `run` stays in the foreground
+    #[arg(short = 'd', long = "detach")]
+    _detach: bool,
 }
 
 /// Arguments of `security`.
@@ -392,6 +392,14 @@ pub(crate) fn parse(
         };
     }
     if error.kind() == ErrorKind::InvalidSubcommand
+        && let Some(place) = named(&words)
+        && known.contains(&words[place])
+    {
+        known.push(words[place].clone());
+        let names = known.join("\" -> \"");
+        return Err(Failure::usage(format!("alias loop detected: \"{names}\"")).report());
+    }
+    if error.kind() == ErrorKind::InvalidSubcommand
         && let [_, help, name] = &words[..]
         && help == "help"
         && let Some(meaning) = alias(name)
@@ -402,9 +410,14 @@ pub(crate) fn parse(
     Err(match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             let told = whole().try_get_matches_from(&words).err().unwrap_or(error);
-            // Help that nobody reads any more is no failure.
-            let _ = told.print();
-            ExitCode::SUCCESS
+            match told.print() {
+                // Help that nobody reads any more is no failure.
+                Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+                    let said = format!("cannot write to standard output: {error}");
+                    Failure::new(said).report()
+                }
+                _ => ExitCode::SUCCESS,
+            }
         }
         _ => {
             // It quotes the arguments, which a program may have been given.

@@ -1,6 +1,7 @@
 //! `start`, `stop` and `restart`: of the units, where the user's systemd has them,
-//! else of the daemons that `run --detach` runs.
+//! else of the daemons in the background, as `run --detach` runs them.
 
+use std::net::SocketAddr;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
@@ -15,7 +16,7 @@ use tokio::time::sleep;
 
 use crate::cli;
 use openclaw_connection as connection;
-use openclaw_status as status;
+use openclaw_status::{self as status, Suite};
 
 /// What all units stand under.
 const TARGET: &str = "openclaw.target";
@@ -31,6 +32,9 @@ pub(crate) fn start(
 ) -> Result<ExitCode, Failure> {
     let paths = Paths::resolve(environment)?;
     if let Some(pid) = openclaw_foreground::pid(&paths) {
+        if let Some(port) = arguments.port {
+            has_port(port, pid, &paths)?;
+        }
         output::stdout_line(&format!("openclaw runs already, as process {pid}"))?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -43,14 +47,29 @@ pub(crate) fn start(
         output::stdout_line("openclaw is started")?;
         return Ok(ExitCode::SUCCESS);
     }
-    let port = arguments
-        .port
-        .map(|port| ("gateway.port".to_owned(), port.to_string()));
+    in_background(arguments.port, environment)
+}
+
+fn in_background(port: Option<u16>, environment: &Environment) -> Result<ExitCode, Failure> {
+    let port = port.map(|port| ("gateway.port".to_owned(), port.to_string()));
     let overrides: Vec<(String, String)> = port.into_iter().collect();
-    if arguments.detach {
-        return detach(&overrides, environment);
+    detach(&overrides, environment)
+}
+
+/// Refuses a port that the suite of process `pid`, which runs, does not have.
+fn has_port(port: u16, pid: i32, paths: &Paths) -> Result<(), Failure> {
+    let suite = connection::runtime()?.block_on(status::ask(paths));
+    let listeners = suite.gateway.given().map(|it| it.listeners.as_slice());
+    let mut addresses = listeners.unwrap_or_default().iter();
+    let is_at_it = |address: &str| {
+        let address = address.parse::<SocketAddr>();
+        address.is_ok_and(|address| address.port() == port)
+    };
+    if addresses.any(|listener| is_at_it(&listener.address)) {
+        return Ok(());
     }
-    openclaw_foreground::run(environment, &overrides, connection::runtime()?)
+    let said = format!("openclaw runs already, as process {pid}, and not at port {port}");
+    Err(Failure::new(said).hint(format!("openclawctl restart --port {port} does it")))
 }
 
 /// Stops what runs.
@@ -89,11 +108,7 @@ pub(crate) fn restart(
     if ran {
         openclaw_foreground::stop(&paths)?;
     }
-    let again = cli::Start {
-        port: arguments.port,
-        detach: arguments.detach || ran,
-    };
-    start(&again, environment)
+    in_background(arguments.port, environment)
 }
 
 /// The suite in the background; returns when it answers.
@@ -133,19 +148,27 @@ pub(crate) fn detach(
         .context("cannot start openclawctl run")?;
     let pid = child.id();
     let said = child.stderr.take().map(Said::listen);
-    answering(&paths, Some((child, said)))?;
+    let suite = answering(&paths, Some((child, said)))?;
     output::stdout_line(&format!("openclaw is started, as process {pid}"))?;
+    let listeners = suite.gateway.given().map(|it| it.listeners.as_slice());
+    let listeners = listeners.unwrap_or_default().iter();
+    let addresses: Vec<&str> = listeners.map(|it| it.address.as_str()).collect();
+    if !addresses.is_empty() {
+        output::stdout_line(&format!("it listens on {}", addresses.join(", ")))?;
+    }
+    output::stdout_line("openclawctl stop ends it")?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Waits until every daemon answers.
-fn answering(paths: &Paths, mut started: Option<(Child, Option<Said>)>) -> Result<(), Failure> {
+fn answering(paths: &Paths, mut started: Option<(Child, Option<Said>)>) -> Result<Suite, Failure> {
     let end = Instant::now() + PATIENCE;
     let runtime = connection::runtime()?;
     let waited = runtime.block_on(async {
         loop {
-            if status::ask(paths).await.is_whole() {
-                return Ok(());
+            let suite = status::ask(paths).await;
+            if suite.is_whole() {
+                return Ok(suite);
             }
             if let Some((child, said)) = &mut started
                 && let Ok(Some(ended)) = child.try_wait()

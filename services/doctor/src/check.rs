@@ -8,8 +8,7 @@ use serde::{Serialize, Serializer};
 use crate::remedy::Mend;
 
 /// How the suite is started.
-pub const START: &str =
-    "start it with: systemctl --user start openclaw.target (without systemd: openclawctl run)";
+pub const START: &str = "start it with: openclawctl start";
 
 /// How it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

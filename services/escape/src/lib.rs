@@ -8,9 +8,11 @@
 //! decides about), [`prose`] for what is written to be read (a reply). [`json`]
 //! does the same for a JSON document, without changing what it says.
 
+mod columns;
 mod cut;
 mod forms;
 mod unseen;
 
+pub use columns::{columns, columns_at_least, columns_at_most};
 pub use cut::{cut, line_within};
 pub use forms::{block, json, line, prose};

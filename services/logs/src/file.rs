@@ -16,11 +16,13 @@ use crate::record::{Record, Take};
 /// Bytes of events that are read at once.
 const EVENTS: usize = 4096;
 
-/// Gives what `filter` wants to `take`.
+/// Gives what `filter` wants to `take`. `is_own`: the suite writes it, or will; else it was
+/// named, and is to be a log.
 pub(crate) fn read(
     path: &Path,
     filter: &Filter,
     follow: bool,
+    is_own: bool,
     take: &mut Take<'_>,
 ) -> Result<(), Failure> {
     // Before the first look, so that nothing is missed after it.
@@ -39,8 +41,16 @@ pub(crate) fn read(
     let mut lines = Lines::open(path)?.ok_or_else(|| absent(path));
     if let Ok(lines) = &mut lines {
         lines.give(filter, &mut keep)?;
-    } else if !follow {
+    } else if !follow || !openclaw_foreground::earlier_log(path).exists() && !is_own {
         return Err(absent(path));
+    }
+    let is_log = |lines: &Lines| lines.records > 0 || lines.others == 0;
+    if let Ok(lines) = &lines
+        && !is_own
+        && !is_log(lines)
+    {
+        let said = format!("{} is no log of openclawctl run", path.display());
+        return Err(Failure::new(said));
     }
     for record in last {
         take(record)?;
@@ -112,6 +122,9 @@ struct Lines {
     inode: u64,
     /// A line that is not whole yet.
     begun: Vec<u8>,
+    /// Lines that are records so far, and those that are something else.
+    records: u64,
+    others: u64,
 }
 
 impl Lines {
@@ -129,6 +142,8 @@ impl Lines {
             reader: BufReader::new(file),
             inode,
             begun: Vec::new(),
+            records: 0,
+            others: 0,
         }))
     }
 
@@ -145,6 +160,10 @@ impl Lines {
             }
             let record = Record::of_line(String::from_utf8_lossy(&self.begun).trim_end());
             self.begun.clear();
+            match &record {
+                Some(_) => self.records += 1,
+                None => self.others += 1,
+            }
             if let Some(record) = record.filter(|record| filter.admits(record)) {
                 take(record)?;
             }
@@ -172,7 +191,7 @@ mod tests {
             all.push(record.message);
             Ok(())
         };
-        read(path, filter, false, &mut take).unwrap();
+        read(path, filter, false, true, &mut take).unwrap();
         all
     }
 
@@ -194,7 +213,13 @@ mod tests {
         assert_eq!(messages(&path, &two), ["b", "c"]);
         assert_eq!(values(&path, "openclaw_run"), ["run-a", "run-b", "run-c"]);
         let none = folder.path().join("none");
-        assert!(read(&none, &two, false, &mut |_| Ok(())).is_err());
+        for follow in [false, true] {
+            assert!(read(&none, &two, follow, false, &mut |_| Ok(())).is_err());
+        }
+        let other = folder.path().join("passwd");
+        fs::write(&other, "root:x:0:0\n").unwrap();
+        let refused = read(&other, &two, false, false, &mut |_| Ok(())).unwrap_err();
+        assert!(refused.text().ends_with("is no log of openclawctl run"));
     }
 
     #[test]
@@ -210,7 +235,7 @@ mod tests {
                 tell.send(record.message)
                     .map_err(|_| Failure::reader_gone())
             };
-            let _ = read(&follower, &Filter::default(), true, &mut take);
+            let _ = read(&follower, &Filter::default(), true, true, &mut take);
         });
         let hear = || {
             heard

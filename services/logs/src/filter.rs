@@ -74,6 +74,14 @@ impl Unit {
 }
 
 impl Filter {
+    /// All of one run.
+    pub(crate) fn of_run(run: &str) -> Self {
+        Self {
+            run: Some(run.to_owned()),
+            ..Self::default()
+        }
+    }
+
     /// The fields that are asked for.
     pub(crate) fn fields(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let all = [

@@ -1,9 +1,12 @@
 //! What the log knows of runs, sessions, channels and tools: names are completed
 //! and corrected by it.
 
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use openclaw_config::Environment;
 use openclaw_terminal::Failure;
 
+use crate::filter::Filter;
 use crate::source::Source;
 use crate::{file, journal};
 
@@ -27,7 +30,7 @@ impl<'a> Known<'a> {
     fn values(&self, field: &str) -> Vec<String> {
         match self.source {
             Source::Journal => journal::values(self.environment, field),
-            Source::File(path) => file::values(path, field),
+            Source::File(path) | Source::Named(path) => file::values(path, field),
         }
     }
 
@@ -49,7 +52,28 @@ impl<'a> Known<'a> {
         let Some(wanted) = wanted else {
             return Ok(None);
         };
-        run(wanted, &self.values("openclaw_run")).map(Some)
+        run(wanted, &self.values("openclaw_run"), |run| self.begin(run)).map(Some)
+    }
+
+    /// When a run began, and in which session, as far as the log has it.
+    fn begin(&self, run: &str) -> String {
+        let (mut at, mut session) = (None, None);
+        // What cannot be read is told when the records are.
+        let _ = self
+            .source
+            .read(self.environment, &Filter::of_run(run), false, &mut |it| {
+                at = Some(at.map_or(it.at, |at: Timestamp| at.min(it.at)));
+                session = session.take().or_else(|| {
+                    let session = it.field("openclaw_session");
+                    session.map(str::to_owned)
+                });
+                Ok(())
+            });
+        let at = at.map(|at| at.to_zoned(TimeZone::system()));
+        let at = at.map(|at| at.strftime("%Y-%m-%d %H:%M:%S").to_string());
+        let session = session.map(|session| format!("in {session}"));
+        let words: Vec<String> = at.into_iter().chain(session).collect();
+        words.join(" ")
     }
 }
 
@@ -70,7 +94,9 @@ fn named(what: &str, wanted: &str, known: &[String]) -> Result<String, Failure> 
     Err(failure.near(wanted, parts, listed))
 }
 
-fn run(wanted: &str, known: &[String]) -> Result<String, Failure> {
+fn run(wanted: &str, known: &[String], begin: impl Fn(&str) -> String) -> Result<String, Failure> {
+    // Whatever its case, and as a narrow terminal shows it, as `turns show` takes it.
+    let wanted = &*wanted.trim().trim_end_matches('…').to_lowercase();
     let found: Vec<&String> = known.iter().filter(|it| it.starts_with(wanted)).collect();
     match found.as_slice() {
         [one] => Ok((*one).clone()),
@@ -81,11 +107,17 @@ fn run(wanted: &str, known: &[String]) -> Result<String, Failure> {
             Err(failure.near(wanted, known, "openclawctl turns lists the runs"))
         }
         several => {
-            let names: Vec<&str> = several.iter().take(NAMED).map(|it| it.as_str()).collect();
-            let names = names.join(", ");
+            // The latest: ids begin with the time.
+            let mut several = several.to_vec();
+            several.sort_unstable_by(|a, b| b.cmp(a));
+            let names = several.iter().take(NAMED);
+            let names: Vec<String> = names
+                .map(|run| format!("\n  {run} {}", begin(run)))
+                .collect();
             Err(Failure::usage(format!(
-                "{} runs begin with {wanted:?}: {names}",
-                several.len()
+                "{} runs begin with {wanted:?}, the latest:{}",
+                several.len(),
+                names.concat()
             )))
         }
     }
@@ -102,20 +134,15 @@ mod tests {
     #[test]
     fn run_is_found_by_its_beginning_where_that_is_one() {
         let known = all(&["0199-a1", "0199-b2"]);
-        assert_eq!(run("0199-a", &known).unwrap(), "0199-a1");
-        assert_eq!(run("0199-b2", &known).unwrap(), "0199-b2");
-        assert!(
-            run("0199", &known)
-                .unwrap_err()
-                .text()
-                .starts_with("2 runs begin")
-        );
-        assert!(
-            run("7", &known)
-                .unwrap_err()
-                .text()
-                .contains("nothing of a run")
-        );
+        let run = |wanted: &str| run(wanted, &known, |run| format!("of {run}"));
+        assert_eq!(run("0199-a").unwrap(), "0199-a1");
+        assert_eq!(run("0199-A…").unwrap(), "0199-a1");
+        assert_eq!(run("0199-b2").unwrap(), "0199-b2");
+        let several = run("0199").unwrap_err().text();
+        let expected =
+            "2 runs begin with \"0199\", the latest:\n  0199-b2 of 0199-b2\n  0199-a1 of 0199-a1";
+        assert_eq!(several, expected);
+        assert!(run("7").unwrap_err().text().contains("nothing of a run"));
     }
 
     #[test]

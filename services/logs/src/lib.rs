@@ -12,9 +12,11 @@ mod source;
 
 use std::process::ExitCode;
 
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use openclaw_config::{Environment, Paths};
 use openclaw_settings::LogLevel;
-use openclaw_terminal::Failure;
+use openclaw_terminal::{Failure, output};
 
 pub use filter::Unit;
 
@@ -58,10 +60,10 @@ pub struct Logs {
     #[arg(short, long, value_name = "NAME", value_enum)]
     pub unit: Option<Unit>,
     /// From then on: 2026-11-21, "2026-11-21 18:30", today, yesterday, or how long ago: 90m, 12h, 3d
-    #[arg(long, value_name = "WHEN", value_parser = openclaw_moment::since)]
+    #[arg(long, value_name = "WHEN", value_parser = openclaw_moment::since, allow_hyphen_values = true)]
     pub since: Option<i64>,
     /// Until then; a day counts whole
-    #[arg(long, value_name = "WHEN", value_parser = openclaw_moment::until, conflicts_with = "follow")]
+    #[arg(long, value_name = "WHEN", value_parser = openclaw_moment::until, allow_hyphen_values = true, conflicts_with = "follow")]
     pub until: Option<i64>,
     /// The last so many [default: 100; all with --run or --since]
     #[arg(short = 'n', long, value_name = "NUMBER")]
@@ -146,16 +148,53 @@ impl Logs {
             explains: self.explain,
             is_followed: self.follow,
         };
-        let mut shown = Shown::new(&form, filter.run.is_some());
-        source.read(environment, &filter, self.follow, &mut |record| {
+        // A story is read whole: what is left out of it has its time and its words all the same.
+        let (read, story) = match &filter.run {
+            Some(run) => (Filter::of_run(run), Some(filter.clone())),
+            None => (filter.clone(), None),
+        };
+        let mut shown = Shown::new(&form, story);
+        source.read(environment, &read, self.follow, &mut |record| {
             shown.add(record)
         })?;
-        let any = shown.finish()?;
-        Ok(if any {
-            ExitCode::SUCCESS
-        } else {
-            ExitCode::FAILURE
-        })
+        if shown.finish()? {
+            return Ok(ExitCode::SUCCESS);
+        }
+        let asked = self.asked(&filter).join(", ");
+        output::stderr_line(&match asked.as_str() {
+            "" => "the log is empty".to_owned(),
+            asked => format!("the log has nothing with {}", output::line(asked)),
+        });
+        Ok(ExitCode::FAILURE)
+    }
+
+    /// What it was asked for, as it is asked.
+    fn asked(&self, filter: &Filter) -> Vec<String> {
+        let mut asked = Vec::new();
+        let mut add = |name: &str, value: String| asked.push(format!("--{name} {value}"));
+        let level = self.level.map(|level| format!("{level:?}").to_lowercase());
+        level.into_iter().for_each(|it| add("level", it));
+        for (field, value) in filter.fields() {
+            add(field.trim_start_matches("openclaw_"), value.to_owned());
+        }
+        self.unit
+            .iter()
+            .for_each(|it| add("unit", it.part().to_owned()));
+        let local = |ms: i64| {
+            let at = Timestamp::from_millisecond(ms).unwrap_or_default();
+            let at = at.to_zoned(TimeZone::system());
+            format!("\"{}\"", at.strftime("%Y-%m-%d %H:%M:%S"))
+        };
+        self.since
+            .into_iter()
+            .for_each(|it| add("since", local(it)));
+        self.until
+            .into_iter()
+            .for_each(|it| add("until", local(it)));
+        self.lines
+            .iter()
+            .for_each(|it| add("lines", it.to_string()));
+        asked
     }
 
     /// What is asked for, with names as the log has them.

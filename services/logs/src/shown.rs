@@ -8,6 +8,7 @@ use openclaw_terminal::{Failure, output, words};
 use serde_json::Value;
 
 use crate::catalog;
+use crate::filter::Filter;
 use crate::record::Record;
 
 /// How wide the column of who says it is.
@@ -26,6 +27,9 @@ const COMMON: [&str; 6] = [
     "openclaw_session",
     "openclaw_agent",
 ];
+
+/// The MESSAGE_ID of a run's first event.
+const RUN_ACCEPTED: &str = "7cde505430944ee39571c1a4b8d43d88";
 
 /// How records are printed.
 #[derive(Default)]
@@ -52,19 +56,37 @@ struct Story {
     kept: Vec<Record>,
     is_followed: bool,
     begin: Option<Timestamp>,
+    /// What of the run is shown.
+    filter: Filter,
+}
+
+impl Story {
+    /// What was kept, in order. Daemons write beside one another; first of all a run is
+    /// accepted, also where the words for it were late.
+    fn in_order(&mut self) -> Vec<Record> {
+        let mut kept = std::mem::take(&mut self.kept);
+        kept.sort_by_key(|record| (!is_acceptance(record), record.at));
+        kept
+    }
+}
+
+fn is_acceptance(record: &Record) -> bool {
+    record.field("message_id") == Some(RUN_ACCEPTED)
 }
 
 impl Shown {
-    pub(crate) fn new(form: &Form, is_story: bool) -> Self {
+    /// `story`: what is shown of the one run that all is of.
+    pub(crate) fn new(form: &Form, story: Option<Filter>) -> Self {
         Self {
             zone: TimeZone::system(),
             is_json: form.is_json,
             is_verbose: form.is_verbose,
             explains: form.explains,
-            story: is_story.then(|| Story {
+            story: story.map(|filter| Story {
                 kept: Vec::new(),
                 is_followed: form.is_followed,
                 begin: None,
+                filter,
             }),
             any: false,
         }
@@ -72,31 +94,63 @@ impl Shown {
 
     /// Prints it, or keeps it until it has its place.
     pub(crate) fn add(&mut self, record: Record) -> Result<(), Failure> {
-        self.any = true;
         match &mut self.story {
             Some(story) if !story.is_followed => {
                 story.kept.push(record);
-                Ok(())
+                return Ok(());
             }
-            _ => self.print(&record),
+            Some(story) => {
+                if story.begin.is_none() {
+                    self.begin(std::slice::from_ref(&record))?;
+                }
+            }
+            None => {}
         }
+        let is_shown = |story: &Story| story.filter.admits(&record);
+        if self.story.as_ref().is_none_or(is_shown) {
+            self.any = true;
+            return self.print(&record);
+        }
+        Ok(())
     }
 
     /// Prints what was kept; whether there was anything.
     pub(crate) fn finish(mut self) -> Result<bool, Failure> {
-        let kept = self.story.as_mut().map(|it| std::mem::take(&mut it.kept));
-        let mut kept = kept.unwrap_or_default();
-        // Daemons write beside one another.
-        kept.sort_by_key(|record| record.at);
-        for record in &kept {
+        let Some(story) = &mut self.story else {
+            return Ok(self.any);
+        };
+        let kept = story.in_order();
+        let admitted = |record: &&Record| story.filter.admits(record);
+        let mut wanted: Vec<&Record> = kept.iter().filter(admitted).collect();
+        if let Some(lines) = story.filter.lines {
+            wanted.drain(..wanted.len().saturating_sub(lines));
+        }
+        let (Some(first), Some(last)) = (wanted.first(), wanted.last()) else {
+            return Ok(self.any);
+        };
+        self.begin(&kept)?;
+        for record in &wanted {
             self.print(record)?;
         }
-        if let (Some(first), Some(last), false) = (kept.first(), kept.last(), self.is_json) {
+        if !self.is_json {
             let mut end = Painted::for_stdout();
-            end.line(Style::Faint, &summary(first, last, &kept));
+            end.line(Style::Faint, &summary(first, last, &wanted));
             end.print()?;
         }
-        Ok(self.any)
+        Ok(true)
+    }
+
+    /// Says which run it is, by all that is known of it, and where its time begins.
+    fn begin(&mut self, known: &[Record]) -> Result<(), Failure> {
+        if let (Some(story), Some(first)) = (&mut self.story, known.first()) {
+            story.begin = Some(first.at);
+        }
+        if self.is_json {
+            return Ok(());
+        }
+        let mut text = Painted::for_stdout();
+        heading(known, &self.zone, &mut text);
+        text.print()
     }
 
     fn print(&mut self, record: &Record) -> Result<(), Failure> {
@@ -111,11 +165,9 @@ impl Shown {
     fn paint(&mut self, record: &Record, text: &mut Painted) {
         match &mut self.story {
             Some(story) => {
-                let begin = *story.begin.get_or_insert_with(|| {
-                    heading(record, &self.zone, text);
-                    record.at
-                });
-                let since = record.at.duration_since(begin).unsigned_abs();
+                let begin = *story.begin.get_or_insert(record.at);
+                // What was logged before it was accepted is no later for it.
+                let since = record.at.max(begin).duration_since(begin).unsigned_abs();
                 let since = format!("+{}", words::elapsed(since));
                 text.push(Style::Faint, &format!("{since:>SINCE$} "));
             }
@@ -193,21 +245,24 @@ fn level(level: LogLevel) -> (&'static str, Style) {
     }
 }
 
-fn heading(record: &Record, zone: &TimeZone, text: &mut Painted) {
-    let run = record.field("openclaw_run").unwrap_or_default();
+/// The run, with what the first of its records has that has it.
+fn heading(records: &[Record], zone: &TimeZone, text: &mut Painted) {
+    let field = |name: &str| records.iter().find_map(|record| record.field(name));
+    let run = field("openclaw_run").unwrap_or_default();
     text.push(Style::Strong, &format!("run {run}"));
-    if let Some(session) = record.field("openclaw_session") {
+    if let Some(session) = field("openclaw_session") {
         text.push(Style::Plain, &format!(" in {session}"));
     }
-    if let Some(channel) = record.field("openclaw_channel") {
+    if let Some(channel) = field("openclaw_channel") {
         text.push(Style::Plain, &format!(" by {channel}"));
     }
-    let at = record.at.to_zoned(zone.clone());
+    let at = records.first().map(|record| record.at).unwrap_or_default();
+    let at = at.to_zoned(zone.clone());
     let at = at.strftime(", %Y-%m-%d %H:%M:%S").to_string();
     text.push(Style::Faint, &at).end();
 }
 
-fn summary(first: &Record, last: &Record, all: &[Record]) -> String {
+fn summary(first: &Record, last: &Record, all: &[&Record]) -> String {
     let mut parts: Vec<&str> = all.iter().map(|record| record.part.as_str()).collect();
     parts.sort_unstable();
     parts.dedup();
@@ -243,6 +298,7 @@ mod tests {
                 kept: Vec::new(),
                 is_followed: true,
                 begin: None,
+                filter: Filter::default(),
             }),
             any: false,
         }
@@ -252,16 +308,62 @@ mod tests {
     fn story_has_a_heading_and_the_time_since_its_beginning() {
         let mut shown = shown(true, false);
         let mut text = Painted::plain();
-        shown.paint(
-            &record("01.000", "gateway", "run accepted", "info"),
-            &mut text,
-        );
+        let accepted = record("01.000", "gateway", "run accepted", "info");
+        heading(std::slice::from_ref(&accepted), &TimeZone::UTC, &mut text);
+        shown.paint(&accepted, &mut text);
         shown.paint(&record("02.250", "memory", "broke", "error"), &mut text);
         assert_eq!(
             text.text(),
             "run 0199c0de-1a2b-7000 in agent:main:main by cli, 2025-01-01 00:00:01\n\
              \x20     +0 ms gateway       run accepted\n\
              \x20    +1.2 s memory        broke  channel=cli operation=open\n"
+        );
+    }
+
+    #[test]
+    fn story_begins_where_the_run_was_accepted_whatever_is_shown_of_it() {
+        let line = |at: &str, message: &str, more: &str| {
+            let line = format!(
+                "{{\"timestamp\":\"2025-01-01T00:00:{at}Z\",\"level\":\"info\",\"message\":\"{message}\",\
+                 \"context\":{{\"daemon\":\"gateway\",\"openclaw_run\":\"0199c0de-1a2b-7000\"{more}}}}}"
+            );
+            Record::of_line(&line).unwrap()
+        };
+        let id = format!(
+            ",\"message_id\":\"{RUN_ACCEPTED}\",\"openclaw_session\":\"agent:main:main\",\"openclaw_channel\":\"cli\""
+        );
+        let mut story = Story {
+            kept: vec![
+                line("03.000", "read", ",\"openclaw_tool\":\"read\""),
+                line("01.000", "searched memory", ""),
+                line("02.000", "run accepted", &id),
+            ],
+            is_followed: false,
+            begin: None,
+            filter: Filter::default(),
+        };
+        let kept = story.in_order();
+        let messages: Vec<&str> = kept.iter().map(|it| it.message.as_str()).collect();
+        assert_eq!(messages, ["run accepted", "searched memory", "read"]);
+        let mut text = Painted::plain();
+        heading(&kept[1..], &TimeZone::UTC, &mut text);
+        heading(&kept, &TimeZone::UTC, &mut text);
+        let head = "run 0199c0de-1a2b-7000";
+        assert_eq!(
+            text.text(),
+            format!(
+                "{head}, 2025-01-01 00:00:01\n{head} in agent:main:main by cli, 2025-01-01 00:00:02\n"
+            )
+        );
+        // Of the last line alone.
+        let mut shown = shown(true, false);
+        shown.begin(&kept).unwrap();
+        let mut text = Painted::plain();
+        shown.paint(&kept[2], &mut text);
+        shown.paint(&kept[1], &mut text);
+        assert_eq!(
+            text.text(),
+            "     +1.0 s gateway       read\n      +0 ms gateway       searched memory\n"
         );
     }
 

@@ -14,8 +14,10 @@ use crate::{file, journal};
 pub(crate) enum Source {
     /// In systemd's journal.
     Journal,
-    /// In a file, and the one before it.
+    /// In the file of the suite here, and the one before it.
     File(PathBuf),
+    /// In a file that was named.
+    Named(PathBuf),
 }
 
 impl Source {
@@ -27,7 +29,7 @@ impl Source {
         named: Option<&Path>,
     ) -> Result<Self, Failure> {
         if let Some(named) = named {
-            return Ok(Self::File(named.to_owned()));
+            return Ok(Self::Named(named.to_owned()));
         }
         let file = openclaw_foreground::log_file(paths);
         let has_journal = programs::on_path("journalctl", environment).is_some();
@@ -58,7 +60,8 @@ impl Source {
     ) -> Result<(), Failure> {
         match self {
             Self::Journal => journal::read(environment, filter, follow, take),
-            Self::File(path) => file::read(path, filter, follow, take),
+            Self::File(path) => file::read(path, filter, follow, true, take),
+            Self::Named(path) => file::read(path, filter, follow, false, take),
         }
     }
 }

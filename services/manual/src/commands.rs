@@ -31,7 +31,10 @@ const VARIABLES: [(&str, &str); 4] = [
         "OPENCLAW_PAGER, PAGER",
         "What shows long output on a terminal; cat or nothing: none.",
     ),
-    ("NO_COLOR", "No colours."),
+    (
+        "NO_COLOR",
+        "No colours; what is laid out, bold text and links stay.",
+    ),
 ];
 const EXITS: [(&str, &str); 7] = [
     ("0", "It was done."),

@@ -128,11 +128,11 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
     (
         "start",
         &[
-            ("openclawctl start", "The units, where systemd is"),
             (
-                "openclawctl start --port 18800 --detach",
-                "In the background, at another port",
+                "openclawctl start",
+                "The units, where systemd is; else the daemons in the background",
             ),
+            ("openclawctl start --port 18800", "At another port"),
         ],
     ),
     (
@@ -154,10 +154,10 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             ("openclawctl turns --limit 50", "The last 50"),
             (
-                "openclawctl turns show 0199c0de",
+                "openclawctl turns show 0199c0de-1a2b",
                 "All that is known of one",
             ),
-            ("openclawctl turns attach 0199c0de", "What it says"),
+            ("openclawctl turns attach 0199c0de-1a2b", "What it says"),
         ],
     ),
     ("agents", &[("openclawctl agents", "Who answers with what")]),
@@ -183,7 +183,7 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             ("openclawctl logs --follow", "What is logged from now on"),
             (
-                "openclawctl logs --run 0199c0de",
+                "openclawctl logs --run 0199c0de-1a2b",
                 "One message's story, through all daemons, with durations",
             ),
             (

@@ -3,8 +3,6 @@
 use std::fmt::Write as _;
 use std::rc::Rc;
 
-use unicode_width::UnicodeWidthStr as _;
-
 /// Columns below which nothing is laid out narrower: lines are then longer than
 /// the terminal, which breaks them itself.
 pub const NARROWEST: usize = 8;
@@ -82,15 +80,23 @@ impl Span {
 /// A line to be written.
 pub(crate) type Line = Vec<Span>;
 
-/// The columns that a terminal needs for `text`.
+/// The columns that any terminal has room for `text` in: no line that fits by this measure
+/// is broken, also by a terminal that draws joined pictures one beside the other.
 #[must_use]
 pub fn width(text: &str) -> usize {
-    text.width()
+    openclaw_escape::columns_at_most(text)
 }
 
-/// The columns of a line.
+/// The columns that any terminal has room for the line in.
 pub(crate) fn width_of(line: &[Span]) -> usize {
     line.iter().map(|span| width(&span.text)).sum()
+}
+
+/// The columns of the line on most terminals, by which what is below it is aligned.
+pub(crate) fn drawn_width_of(line: &[Span]) -> usize {
+    line.iter()
+        .map(|span| openclaw_escape::columns(&span.text))
+        .sum()
 }
 
 /// The line with its escape sequences. None is open at its end.

@@ -2,13 +2,17 @@
 
 use pulldown_cmark::Alignment;
 
-use crate::span::{Line, Span, Style, width_of};
+use crate::span::{Line, Span, Style, drawn_width_of, width, width_of};
 use crate::wrap::wrap;
 
 /// Between two columns.
 const SEPARATOR: &str = " │ ";
 /// The narrowest a column is made for another one.
 const NARROWEST: usize = 4;
+/// Between a name and what is said, where rows are some lines each.
+const GAP: usize = 2;
+/// Less than that beside a name is no room for what is said.
+const BESIDE: usize = 12;
 
 /// A table as it is read.
 #[derive(Debug, Default)]
@@ -35,9 +39,12 @@ impl Table {
         }
     }
 
-    /// The lines of the table, whose first row is its head.
+    /// The lines of the table, whose first row is its head. Where the columns have no
+    /// room beside each other, each row is some lines of a name and what it is there.
     pub(crate) fn lay_out(&self, columns: usize) -> Vec<Line> {
-        let widths = self.widths(columns);
+        let Some(widths) = self.widths(columns) else {
+            return self.pairs(columns);
+        };
         let mut lines = Vec::new();
         for (index, row) in self.rows.iter().enumerate() {
             lines.extend(self.row(row, &widths));
@@ -50,7 +57,8 @@ impl Table {
     }
 
     /// As wide as the widest cell, and where that has no room, what is widest gives.
-    fn widths(&self, columns: usize) -> Vec<usize> {
+    /// `None`: it has nothing to give.
+    fn widths(&self, columns: usize) -> Option<Vec<usize>> {
         let count = self.alignments.len();
         let widest = |column: usize| {
             let cells = self.rows.iter().filter_map(|row| row.get(column));
@@ -58,14 +66,59 @@ impl Table {
             widths.max().unwrap_or(0).max(1)
         };
         let mut widths: Vec<usize> = (0..count).map(widest).collect();
-        let room = columns.saturating_sub(crate::span::width(SEPARATOR) * count.saturating_sub(1));
+        let between = width(SEPARATOR) * count.saturating_sub(1);
+        let room = columns.saturating_sub(between + self.undrawn());
         while widths.iter().sum::<usize>() > room {
-            let Some(widest) = widths.iter_mut().max().filter(|it| **it > NARROWEST) else {
-                break;
-            };
-            *widest -= 1;
+            *widths.iter_mut().max().filter(|it| **it > NARROWEST)? -= 1;
         }
-        widths
+        Some(widths)
+    }
+
+    /// Columns that a row takes more where a terminal draws joined pictures beside each
+    /// other: cells are aligned for the others.
+    fn undrawn(&self) -> usize {
+        let undrawn = |line: &Line| width_of(line).saturating_sub(drawn_width_of(line));
+        let rows = self.rows.iter();
+        let of_rows = rows.map(|row| row.iter().flatten().map(undrawn).sum());
+        of_rows.max().unwrap_or(0)
+    }
+
+    fn pairs(&self, columns: usize) -> Vec<Line> {
+        let Some((heads, rows)) = self.rows.split_first() else {
+            return Vec::new();
+        };
+        if rows.is_empty() {
+            let heads = heads.iter().flatten();
+            return heads.flat_map(|head| wrap(head, columns)).collect();
+        }
+        let names = heads.iter().flatten().map(|head| width_of(head));
+        let beside = names.max().unwrap_or(0) + GAP;
+        let is_beside = columns.saturating_sub(beside) >= BESIDE;
+        let mut lines = Vec::new();
+        for (index, row) in rows.iter().enumerate() {
+            if index > 0 {
+                lines.push(Line::new());
+            }
+            for (column, cell) in row.iter().enumerate() {
+                let head = heads.get(column).map(Vec::as_slice).unwrap_or_default();
+                match (head.concat(), is_beside) {
+                    (head, _) if head.is_empty() => lines.extend(indented(cell, 0, columns)),
+                    (_, _) if cell.iter().all(Vec::is_empty) => {}
+                    (mut head, true) => {
+                        let rest = beside.saturating_sub(width_of(&head));
+                        head.push(blank(rest));
+                        let mut said = indented(cell, beside, columns);
+                        said[0].splice(..1, head);
+                        lines.append(&mut said);
+                    }
+                    (head, false) => {
+                        lines.extend(wrap(&head, columns));
+                        lines.extend(indented(cell, GAP, columns));
+                    }
+                }
+            }
+        }
+        lines
     }
 
     fn row(&self, row: &[Vec<Line>], widths: &[usize]) -> Vec<Line> {
@@ -104,8 +157,20 @@ fn blank(columns: usize) -> Span {
     Span::new(&" ".repeat(columns), &Style::default())
 }
 
+/// The lines of a cell, at least one, each behind `indent` blanks.
+fn indented(cell: &[Line], indent: usize, columns: usize) -> Vec<Line> {
+    let room = columns.saturating_sub(indent);
+    let lines = cell.iter().flat_map(|line| wrap(line, room));
+    let indented = lines.map(|line| [vec![blank(indent)], line].concat());
+    let lines: Vec<Line> = indented.collect();
+    if lines.is_empty() {
+        return vec![vec![blank(indent)]];
+    }
+    lines
+}
+
 fn aligned(text: Line, width: usize, alignment: Option<&Alignment>, is_last: bool) -> Line {
-    let rest = width.saturating_sub(width_of(&text));
+    let rest = width.saturating_sub(drawn_width_of(&text));
     let before = match alignment {
         Some(Alignment::Right) => rest,
         Some(Alignment::Center) => rest / 2,
@@ -116,4 +181,56 @@ fn aligned(text: Line, width: usize, alignment: Option<&Alignment>, is_last: boo
     // Nothing stands behind the last column.
     line.push(blank(if is_last { 0 } else { rest - before }));
     line
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::render;
+
+    const TABLE: &str = "| Plant | Days to harvest | Where |\n|---|---|---|\n| Beans | 60 | the **long** bed |\n| Peas | | pots |\n";
+
+    fn plain(columns: usize) -> Vec<String> {
+        let rendered = render(TABLE, columns);
+        let mut text = String::new();
+        for part in rendered.split("\u{1b}[") {
+            let style = part
+                .find('m')
+                .filter(|_| !text.is_empty() || part.starts_with(|c: char| c.is_ascii_digit()));
+            text.push_str(&part[style.map_or(0, |at| at + 1)..]);
+        }
+        text.lines()
+            .map(|line| line.trim_end().to_owned())
+            .collect()
+    }
+
+    #[test]
+    fn table_without_room_is_rows_of_names_and_what_they_are() {
+        assert_eq!(
+            plain(14),
+            [
+                "Plant",
+                "  Beans",
+                "Days to",
+                "harvest",
+                "  60",
+                "Where",
+                "  the long",
+                "  bed",
+                "",
+                "Plant",
+                "  Peas",
+                "Where",
+                "  pots",
+            ]
+        );
+    }
+
+    #[test]
+    fn table_is_never_wider_than_the_terminal() {
+        for columns in 8..60 {
+            for line in plain(columns) {
+                assert!(crate::width(&line) <= columns, "{columns}: {line}");
+            }
+        }
+    }
 }

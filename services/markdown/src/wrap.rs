@@ -1,7 +1,6 @@
 //! Lines that are no wider than there is room.
 
 use unicode_segmentation::UnicodeSegmentation as _;
-use unicode_width::UnicodeWidthStr as _;
 
 use crate::span::{Line, Span, Style, width};
 
@@ -59,7 +58,7 @@ fn put(lines: &mut Vec<Line>, span: Span, used: usize, columns: usize) -> usize 
     let mut used = used;
     let mut piece = String::new();
     for grapheme in span.text.graphemes(true) {
-        let more = grapheme.width();
+        let more = width(grapheme);
         if used + more > columns && used > 0 {
             end_piece(lines, &mut piece, &span.style);
             lines.push(Line::new());
@@ -93,8 +92,9 @@ fn words(spans: &[Span]) -> Vec<Word> {
                 word.style = span.style.clone();
                 continue;
             }
-            let columns = grapheme.width();
-            if word.blanks > 0 || (columns > 1 && word.columns > 0) || is_wide(&word) {
+            let columns = width(grapheme);
+            let is_wide_here = openclaw_escape::columns(grapheme) > 1;
+            if word.blanks > 0 || (is_wide_here && word.columns > 0) || is_wide(&word) {
                 words.push(std::mem::take(&mut word));
             }
             word.columns += columns;
@@ -115,7 +115,10 @@ fn words(spans: &[Span]) -> Vec<Word> {
 /// a sentence stays with it: it is as wide, and is a word of its own only after
 /// another one.
 fn is_wide(word: &Word) -> bool {
-    word.columns > 1 && word.spans.len() == 1 && word.spans[0].text.graphemes(true).count() == 1
+    let [span] = word.spans.as_slice() else {
+        return false;
+    };
+    openclaw_escape::columns(&span.text) > 1 && span.text.graphemes(true).count() == 1
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use openclaw_terminal::{Failure, output};
 use serde_json::{Value, json};
 
 use openclaw_connection as connection;
-use openclaw_status::{self as status, AgentModel};
+use openclaw_status::{self as status, AgentModel, Answer, Suite};
 
 use crate::arguments::Agents;
 
@@ -33,13 +33,25 @@ fn list(is_json: bool, environment: &Environment) -> Result<ExitCode, Failure> {
     if is_json {
         let documents = agents.map(|(id, answering)| document(id, answering, &settings));
         output::document(&documents.collect::<Vec<_>>())?;
+        runner_answers(&suite)?;
         return Ok(ExitCode::SUCCESS);
     }
     let head = ["AGENT", "BACKEND", "MODEL", "WORKSPACE", "PROBLEM"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     rows.extend(agents.map(|(id, answering)| row(id, answering, &settings)));
     table::print_named(&rows, Shape::default())?;
+    runner_answers(&suite)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Fails where who answers with what is not known, because the daemon that knows it does
+/// not answer.
+pub(crate) fn runner_answers(suite: &Suite) -> Result<(), Failure> {
+    let Answer::Missing { problem } = &suite.runner else {
+        return Ok(());
+    };
+    let said = format!("what answers is not known: {problem}");
+    Err(Failure::new(said).hint(connection::START))
 }
 
 /// The name of a model, with its provider.

@@ -75,7 +75,11 @@ fn list(arguments: &List, environment: &Environment) -> Result<ExitCode, Failure
         };
         let documents: Vec<_> = models.iter().map(document).collect();
         output::document(&documents)?;
+        agents::runner_answers(&suite)?;
         return Ok(ExitCode::SUCCESS);
+    }
+    if models.is_empty() {
+        agents::runner_answers(&suite)?;
     }
     let head = ["MODEL", "CONTEXT", "ANSWERS", "PROBLEM"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
@@ -85,6 +89,7 @@ fn list(arguments: &List, environment: &Environment) -> Result<ExitCode, Failure
         vec![model.clone(), window, agents.join(", "), problem]
     }));
     table::print_named(&rows, SHAPE)?;
+    agents::runner_answers(&suite)?;
     Ok(ExitCode::SUCCESS)
 }
 

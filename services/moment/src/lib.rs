@@ -29,7 +29,7 @@ fn moment(text: &str, now: &Zoned, to_the_end: bool) -> Result<i64, String> {
     let text = text.trim();
     let misfit = || {
         "give a day (2026-11-21), a time (\"2026-11-21 18:30\"), today, yesterday, or how long \
-         ago (90m, 12h, 3d, 2w)"
+         ago (90m, 12h, 3d, 2w, -5m, \"1 hour ago\")"
             .to_owned()
     };
     if let Some(ago) = ago(text) {
@@ -67,20 +67,28 @@ fn exact(text: &str, zone: &TimeZone) -> Option<i64> {
     Some(at.timestamp().as_millisecond())
 }
 
-/// `90m`, `12h`, `3d`, `2w`: a day has 24 hours.
+/// `90m`, `12h`, `3d`, `2w`, and as journalctl(1) has it `-5m` and `1 hour ago`: a day has 24
+/// hours.
 fn ago(text: &str) -> Option<SignedDuration> {
-    let unit = text.chars().next_back()?;
-    let count: i64 = text.strip_suffix(unit)?.trim().parse().ok()?;
-    let hours = match unit {
-        'm' if count >= 0 => return Some(SignedDuration::from_mins(count)),
-        'h' => 1,
-        'd' => 24,
-        'w' => 24 * 7,
+    let text = text.to_lowercase();
+    let text = match (text.strip_suffix("ago"), text.strip_prefix('-')) {
+        (Some(text), _) | (None, Some(text)) => text.trim(),
+        (None, None) => text.as_str(),
+    };
+    let digits = text.find(|c: char| !c.is_ascii_digit())?;
+    let (count, unit) = text.split_at(digits);
+    let count: i64 = count.parse().ok()?;
+    let seconds = match unit.trim() {
+        "s" | "sec" | "secs" | "second" | "seconds" => 1,
+        "m" | "min" | "mins" | "minute" | "minutes" => 60,
+        "h" | "hr" | "hour" | "hours" => 60 * 60,
+        "d" | "day" | "days" => 24 * 60 * 60,
+        "w" | "week" | "weeks" => 7 * 24 * 60 * 60,
         _ => return None,
     };
-    let hours = count.checked_mul(hours).filter(|hours| *hours >= 0)?;
+    let seconds = count.checked_mul(seconds)?;
     // No clock knows more.
-    (hours < 24 * 366 * 1000).then(|| SignedDuration::from_hours(hours))
+    (seconds < 366 * 1000 * 24 * 60 * 60).then(|| SignedDuration::from_secs(seconds))
 }
 
 #[cfg(test)]
@@ -107,6 +115,10 @@ mod tests {
             ("90m", "2026-11-22T11:30:00Z", "2026-11-22T11:30:00Z"),
             ("2d", "2026-11-20T13:00:00Z", "2026-11-20T13:00:00Z"),
             ("1w", "2026-11-15T13:00:00Z", "2026-11-15T13:00:00Z"),
+            ("-5m", "2026-11-22T12:55:00Z", "2026-11-22T12:55:00Z"),
+            ("1 hour ago", "2026-11-22T12:00:00Z", "2026-11-22T12:00:00Z"),
+            ("30 Min ago", "2026-11-22T12:30:00Z", "2026-11-22T12:30:00Z"),
+            ("2 days ago", "2026-11-20T13:00:00Z", "2026-11-20T13:00:00Z"),
         ] {
             let expected = |at: &str| at.parse::<Timestamp>().unwrap().as_millisecond();
             assert_eq!(moment(text, &now, false), Ok(expected(since)), "{text}");
@@ -116,7 +128,11 @@ mod tests {
             "",
             "soon",
             "2026-13-01",
-            "-3d",
+            "--3d",
+            "+3d",
+            "ago",
+            "-",
+            "1 hours from now",
             "d",
             "99999999999999999h",
             "é",

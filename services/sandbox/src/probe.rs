@@ -45,8 +45,23 @@ pub enum State {
     Enforced,
     /// This kernel, or this user, does not have the confinement; the others hold without it.
     Unavailable,
+    /// It is for another kind of user: this one has nothing that it would take away.
+    NotApplicable,
     /// The forbidden thing worked, or the confinement could not be set up.
     Failed,
+}
+
+impl State {
+    /// How it is told to people.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Enforced => "enforced",
+            Self::Unavailable => "unavailable",
+            Self::NotApplicable => "not applicable",
+            Self::Failed => "failed",
+        }
+    }
 }
 
 /// What a confinement belongs to.
@@ -157,8 +172,8 @@ impl fmt::Display for Report {
             ..
         } in &self.checks
         {
-            let state = format!("{state:?}").to_lowercase();
-            writeln!(f, "{name:<26} {state:<12} {detail}")?;
+            let state = state.words();
+            writeln!(f, "{name:<26} {state:<14} {detail}")?;
         }
         let level = self.strictest().map_or("none", Level::name);
         match self.lacking().as_str() {

@@ -170,6 +170,12 @@ fn every_promise_is_proved() {
         assert_eq!(newer, report.landlock_abi >= 6, "{report}");
         let dropped = report.get("privilege_drop").unwrap().state == State::Enforced;
         assert_eq!(dropped, caller == Caller::Root, "{report}");
+        // An ordinary user has nothing to give up: that is no loss.
+        for name in ["privilege_drop", "home_hidden"] {
+            let state = report.get(name).unwrap().state;
+            let is_lost = state == State::Unavailable;
+            assert!(caller == Caller::Root || !is_lost, "{report}");
+        }
     }
 }
 

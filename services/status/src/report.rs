@@ -177,7 +177,7 @@ pub struct Candidate {
 pub struct Confinement {
     /// Name.
     pub name: String,
-    /// enforced, unavailable or failed.
+    /// enforced, unavailable, `not_applicable` or failed.
     pub state: String,
     /// Detail.
     pub detail: String,
@@ -280,13 +280,14 @@ impl<T> From<Result<T, String>> for Answer<T> {
 
 /// Confinements with what is said of them; those that lack the same are one.
 pub fn grouped(confinements: &[Confinement]) -> Vec<(String, &Confinement)> {
+    let may_be_many = |it: &Confinement| it.state == "unavailable" || !it.is_for_this_user();
     let mut groups: Vec<(String, &Confinement)> = Vec::new();
     for confinement in confinements {
         let is_same = |other: &Confinement| {
             (&other.state, &other.detail) == (&confinement.state, &confinement.detail)
         };
         let mut others = groups.iter_mut();
-        match others.find(|(_, other)| other.state == "unavailable" && is_same(other)) {
+        match others.find(|(_, other)| may_be_many(other) && is_same(other)) {
             Some((names, _)) => names.push_str(&format!(", {}", confinement.name)),
             None => groups.push((confinement.name.clone(), confinement)),
         }
@@ -298,6 +299,11 @@ impl Confinement {
     /// Whether it holds.
     pub fn is_enforced(&self) -> bool {
         self.state == "enforced"
+    }
+
+    /// Whether there is anything that it would take away: another kind of user has it.
+    pub fn is_for_this_user(&self) -> bool {
+        self.state != "not_applicable"
     }
 }
 

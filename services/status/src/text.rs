@@ -166,7 +166,8 @@ fn because(what: &str, why: &str) -> String {
 }
 
 fn sandbox(status: &Runner, verbose: bool, rows: &mut Vec<Row>) {
-    let all = status.confinements.len();
+    let all = status.confinements.iter();
+    let all = all.filter(|it| it.is_for_this_user()).count();
     let enforced = status.confinements.iter().filter(|it| it.is_enforced());
     let enforced = enforced.count();
     let summary = format!(
@@ -187,8 +188,10 @@ fn sandbox(status: &Runner, verbose: bool, rows: &mut Vec<Row>) {
     }
     rows.extend(status.sandbox_weaker.iter().map(|it| Row::plain("", it)));
     for (names, confinement) in grouped(&status.confinements) {
-        if verbose || !confinement.is_enforced() {
-            let state = because(&confinement.state, &confinement.detail);
+        let is_missing = confinement.is_for_this_user() && !confinement.is_enforced();
+        if verbose || is_missing {
+            let state = confinement.state.replace('_', " ");
+            let state = because(&state, &confinement.detail);
             rows.push(Row::plain("", format!("{names} {state}")));
         }
     }
@@ -338,6 +341,7 @@ mod tests {
                 confinements: vec![
                     confinement("seccomp", "enforced"),
                     confinement("landlock", "unavailable"),
+                    confinement("home_hidden", "not_applicable"),
                 ],
                 sandbox_level: "workspace".to_owned(),
                 sandbox_reason: Some("the strictest here".to_owned()),
@@ -451,9 +455,11 @@ mod tests {
             assert!(text.lines().any(|found| found == line), "{line}\n{text}");
         }
         assert!(!text.contains("seccomp"));
+        assert!(!text.contains("home_hidden"));
         let text = rendered(&overview, true);
         for line in [
             "seccomp enforced: why",
+            "home_hidden not applicable: why",
             "claude-cli not available: not installed",
             "without effect (not supported yet): talk.provider, ui.seamColor",
         ] {

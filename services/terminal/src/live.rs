@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use unicode_width::UnicodeWidthChar as _;
+use openclaw_escape::{columns as columns_of, columns_at_least, columns_at_most};
 
 use crate::failure::Failure;
 use crate::output;
@@ -21,17 +21,26 @@ pub struct Live {
     shown: Vec<String>,
 }
 
-/// The rows that `line` takes. Escape sequences take none.
-fn rows_of(line: &str, columns: usize) -> usize {
-    columns_of(line).div_ceil(columns).max(1)
+/// The rows that `line` takes on any terminal. What is above them is not ours: where
+/// terminals differ, a rest that stays is better than a line that is lost.
+fn rows_at_least(line: &str, columns: usize) -> usize {
+    let text = text_of(line);
+    columns_at_least(&text).div_ceil(columns).max(1)
 }
 
-fn columns_of(line: &str) -> usize {
-    let mut columns = 0;
+/// The rows for which there has to be room.
+fn rows_at_most(line: &str, columns: usize) -> usize {
+    let text = text_of(line);
+    columns_at_most(&text).div_ceil(columns).max(1)
+}
+
+/// The line without escape sequences.
+fn text_of(line: &str) -> String {
+    let mut text = String::new();
     let mut characters = line.chars();
     while let Some(c) = characters.next() {
         if c != '\u{1b}' {
-            columns += c.width().unwrap_or(0);
+            text.push(c);
             continue;
         }
         // Those that are written here: styles end with a letter, links with ESC \.
@@ -43,7 +52,7 @@ fn columns_of(line: &str) -> usize {
             _ => while characters.next().is_some_and(|c| !c.is_ascii_alphabetic()) {},
         }
     }
-    columns
+    text
 }
 
 impl Live {
@@ -85,7 +94,7 @@ impl Live {
         let mut update = String::new();
         let old: usize = self.shown[same..]
             .iter()
-            .map(|line| rows_of(line, columns))
+            .map(|line| rows_at_least(line, columns))
             .sum();
         match old {
             // Behind lines that stay.
@@ -107,7 +116,7 @@ impl Live {
             let _ = write!(
                 update,
                 "\u{1b}[A\u{1b}[{}C",
-                columns_of(&lines[same - 1]).max(1)
+                columns_of(&text_of(&lines[same - 1])).max(1)
             );
         }
         update
@@ -119,7 +128,7 @@ fn last_that_fit(lines: Vec<String>, columns: usize, rows: usize) -> Vec<String>
     let mut room = rows.saturating_sub(1).max(1);
     let mut first = lines.len();
     for (index, line) in lines.iter().enumerate().rev() {
-        let taken = rows_of(line, columns);
+        let taken = rows_at_most(line, columns);
         if taken > room {
             break;
         }
@@ -166,9 +175,22 @@ mod tests {
     fn live_counts_no_columns_for_escape_sequences() {
         let link =
             "\u{1b}]8;;https://example.org\u{1b}\\\u{1b}[4;34mab\u{1b}[0m\u{1b}]8;;\u{1b}\\日";
-        assert_eq!(columns_of(link), 4);
-        assert_eq!(rows_of("", 10), 1);
-        assert_eq!(rows_of("0123456789", 10), 1);
+        assert_eq!(text_of(link), "ab日");
+        assert_eq!(rows_at_least("", 10), 1);
+        assert_eq!(rows_at_least("0123456789", 10), 1);
+    }
+
+    #[test]
+    fn live_goes_up_over_no_row_that_may_not_be_its_own() {
+        for line in [
+            "👍🏽👍🏽👍🏽👍🏽👍🏽",
+            "👩‍👩‍👧‍👦 0123456",
+            "❤\u{fe0f}❤\u{fe0f}❤\u{fe0f}❤\u{fe0f}❤\u{fe0f}❤\u{fe0f}",
+        ] {
+            let update = live(&[line]).update("", &lines(&["a"]), 10);
+            assert_eq!(update, "\r\u{1b}[Ja", "{line}");
+            assert_eq!(rows_at_most(line, 10), 2, "{line}");
+        }
     }
 
     #[test]

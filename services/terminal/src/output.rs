@@ -4,6 +4,7 @@
 //! tabs. Where a line end must not end the line either, callers write
 //! [`line()`].
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,9 +13,12 @@ use anyhow::Context as _;
 pub use openclaw_escape::{block, json, line, line_within as one_line, prose};
 
 use crate::failure::Failure;
+use crate::reader;
 use crate::size::size;
 use crate::width::{cut, wrap};
 
+/// Begins a style, and most other escape sequences.
+const STYLE: &str = "\u{1b}[";
 /// The columns of the terminal on which a pager shows standard output; 0: there is none.
 static COLUMNS_OF_READER: AtomicUsize = AtomicUsize::new(0);
 
@@ -31,13 +35,23 @@ pub fn stdout_line(text: &str) -> Result<(), Failure> {
 /// Writes what was laid out for a terminal: escape sequences in it are ours, and
 /// everything else went through `openclaw_escape` there.
 pub(crate) fn stdout_laid_out(text: &str) -> Result<(), Failure> {
-    write_stdout(text)
+    write_stdout(&in_wanted_colours(text))
 }
 
-/// Whether standard output is a terminal that acts on escape sequences, and its
-/// user wants them.
+/// What was laid out for a terminal, without its colours where its user wants none: what
+/// stands out in bold, and links, stay.
+#[must_use]
+pub fn in_wanted_colours(text: &str) -> Cow<'_, str> {
+    if colours_are_wanted(|name| std::env::var_os(name)) {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(without_colours(text))
+    }
+}
+
+/// Whether standard output is a terminal that acts on escape sequences.
 pub fn stdout_takes_escapes() -> bool {
-    stdout_is_terminal() && escapes_are_wanted(|name| std::env::var_os(name))
+    stdout_is_terminal() && escapes_are_taken(|name| std::env::var_os(name))
 }
 
 /// Writes `document` as indented JSON to standard output.
@@ -70,7 +84,8 @@ pub fn stderr_json_line(text: &str) {
 /// there is one.
 pub fn stderr_faint_line(text: &str) {
     let text = line(text);
-    if !stderr_takes_escapes() {
+    let is_faint = colours_are_wanted(|name| std::env::var_os(name));
+    if !stderr_is_terminal() || !is_faint {
         return write_stderr(&format!("{text}\n"));
     }
     for text in wrap(&text, size().0) {
@@ -98,28 +113,76 @@ pub fn stderr_prompt(text: &str) {
     });
 }
 
-/// Whether standard error is a terminal that acts on escape sequences, and its
-/// user wants them.
+/// Whether standard error is a terminal that acts on escape sequences.
 fn stderr_takes_escapes() -> bool {
-    stderr_is_terminal() && escapes_are_wanted(|name| std::env::var_os(name))
+    stderr_is_terminal() && escapes_are_taken(|name| std::env::var_os(name))
 }
 
-/// A terminal without a name, or a dumb one, takes none; who sets NO_COLOR
-/// wants none (no-color.org).
-pub(crate) fn escapes_are_wanted(variable: impl Fn(&str) -> Option<OsString>) -> bool {
-    let given = |name| variable(name).filter(|value| !value.is_empty());
-    given("TERM").is_some_and(|term| term != "dumb") && given("NO_COLOR").is_none()
+/// A terminal without a name, or a dumb one, takes none.
+pub(crate) fn escapes_are_taken(variable: impl Fn(&str) -> Option<OsString>) -> bool {
+    variable("TERM").is_some_and(|term| !term.is_empty() && term != "dumb")
+}
+
+/// Who sets NO_COLOR wants none (no-color.org), also where other escape sequences are taken.
+pub(crate) fn colours_are_wanted(variable: impl Fn(&str) -> Option<OsString>) -> bool {
+    let is_refused = variable("NO_COLOR").is_some_and(|value| !value.is_empty());
+    escapes_are_taken(variable) && !is_refused
+}
+
+/// The text with those of its styles (SGR) alone that are no colour: bold, italic,
+/// underlined, struck, and the end of each.
+fn without_colours(text: &str) -> String {
+    const KEPT: [&str; 5] = ["0", "1", "3", "4", "9"];
+    let mut rest = text;
+    let mut kept = String::with_capacity(text.len());
+    while let Some(start) = rest.find(STYLE) {
+        let (before, behind) = rest.split_at(start);
+        kept.push_str(before);
+        let codes = &behind[STYLE.len()..];
+        let end = codes.find(|c: char| !matches!(c, '0'..='9' | ';'));
+        let end = end.unwrap_or(codes.len());
+        rest = &codes[end..];
+        let Some(behind) = rest.strip_prefix('m') else {
+            // It moves the cursor, or clears.
+            kept.push_str(STYLE);
+            kept.push_str(&codes[..end]);
+            continue;
+        };
+        rest = behind;
+        let codes: Vec<&str> = codes[..end].split(';').collect();
+        let codes: Vec<&str> = codes.into_iter().filter(|it| KEPT.contains(it)).collect();
+        if !codes.is_empty() {
+            kept.push_str(STYLE);
+            kept.push_str(&codes.join(";"));
+            kept.push('m');
+        }
+    }
+    kept + rest
 }
 
 pub(crate) fn write_stdout(text: &str) -> Result<(), Failure> {
-    let mut stdout = io::stdout().lock();
-    let written = stdout
-        .write_all(text.as_bytes())
-        .and_then(|()| stdout.flush());
+    reader::keep(text);
+    let mut written = write(text.as_bytes());
+    if is_gone(&written)
+        && let Some(again) = reader::take_back()
+    {
+        written = write(&again);
+    }
     match written {
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Failure::reader_gone()),
+        written if is_gone(&written) => Err(Failure::reader_gone()),
         other => Ok(other.context("cannot write to standard output")?),
     }
+}
+
+fn write(text: &[u8]) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text).and_then(|()| stdout.flush())
+}
+
+/// Whether nobody reads any more.
+fn is_gone(written: &io::Result<()>) -> bool {
+    let error = written.as_ref().err();
+    error.is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
 }
 
 fn write_stderr(text: &str) {
@@ -158,17 +221,31 @@ mod tests {
 
     #[test]
     fn escapes_are_for_terminals_that_take_them() {
-        let wanted = |term: Option<&str>, no_color: Option<&str>| {
-            escapes_are_wanted(|name| match name {
+        for (term, no_color, are_taken, are_coloured) in [
+            (Some("xterm-256color"), None, true, true),
+            (Some("xterm"), Some(""), true, true),
+            (Some("xterm"), Some("1"), true, false),
+            (Some("dumb"), None, false, false),
+            (None, None, false, false),
+            (Some(""), None, false, false),
+        ] {
+            let variable = |name: &str| match name {
                 "TERM" => term.map(OsString::from),
                 _ => no_color.map(OsString::from),
-            })
-        };
-        assert!(wanted(Some("xterm-256color"), None));
-        assert!(wanted(Some("xterm"), Some("")));
-        assert!(!wanted(Some("dumb"), None));
-        assert!(!wanted(None, None));
-        assert!(!wanted(Some(""), None));
-        assert!(!wanted(Some("xterm"), Some("1")));
+            };
+            let found = (escapes_are_taken(variable), colours_are_wanted(variable));
+            assert_eq!(found, (are_taken, are_coloured), "{term:?} {no_color:?}");
+        }
+    }
+
+    #[test]
+    fn colours_go_alone() {
+        let link = "\u{1b}]8;;https://a.example/[1;31m\u{1b}\\x\u{1b}]8;;\u{1b}\\";
+        let text = format!(
+            "\r\u{1b}[2A\u{1b}[J\u{1b}[1;4;36mPlan\u{1b}[0m \u{1b}[32mgreen\u{1b}[0m\u{1b}[2m{link}\u{1b}["
+        );
+        let expected =
+            format!("\r\u{1b}[2A\u{1b}[J\u{1b}[1;4mPlan\u{1b}[0m green\u{1b}[0m{link}\u{1b}[");
+        assert_eq!(without_colours(&text), expected);
     }
 }

@@ -1,10 +1,13 @@
-//! Long output on a terminal goes through a pager, as git's does.
+//! Long output on a terminal goes through a pager, as git's does. One that cannot be
+//! started, or ends at once with an error, has shown nothing: what it was given is then
+//! printed without it.
 
 use std::env;
 use std::io::{self, IsTerminal as _, Write as _};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use crate::output;
+use crate::reader;
 use crate::size::size;
 
 /// What is run where nothing else is chosen.
@@ -15,7 +18,7 @@ const LESS: &str = "FRX";
 
 /// A pager that reads standard output. Waited for when dropped.
 #[derive(Debug)]
-pub struct Pager(Child);
+pub struct Pager(());
 
 impl Pager {
     /// Starts one where standard input and output are a terminal: `OPENCLAW_PAGER`, else
@@ -42,20 +45,16 @@ impl Pager {
         let (columns, _) = size();
         let mut child = command.spawn().ok()?;
         let pipe = child.stdin.take()?;
-        nix::unistd::dup2_stdout(&pipe).ok()?;
+        reader::begin(child, &pipe).ok()?;
         output::reader_is_terminal(columns);
-        Some(Self(child))
+        Some(Self(()))
     }
 }
 
 impl Drop for Pager {
     fn drop(&mut self) {
         let _ = io::stdout().flush();
-        // It ends when nobody can write to it any more.
-        if let Ok(nothing) = std::fs::OpenOptions::new().write(true).open("/dev/null") {
-            let _ = nix::unistd::dup2_stdout(&nothing);
-        }
-        let _ = self.0.wait();
+        reader::end();
     }
 }
 

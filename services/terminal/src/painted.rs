@@ -3,6 +3,7 @@
 
 use crate::failure::Failure;
 use crate::output;
+use crate::size::size;
 use crate::width::{columns, pad, wrap};
 
 /// Less than that beside a name is no room for what is said of it.
@@ -50,28 +51,35 @@ pub struct Painted {
     has_colour: bool,
     /// Columns of the terminal; `None`: lines are as long as they are.
     room: Option<usize>,
+    /// Rows of the screen that it stands on alone; `None`: what has no room goes up.
+    rows: Option<usize>,
 }
+
+/// Rows of a screen below what stands on it: for the cursor, and for a hint.
+const BELOW: usize = 2;
 
 impl Painted {
     /// In colours where standard output shows them and its user wants them.
     #[must_use]
     pub fn for_stdout() -> Self {
         let room = output::room();
-        let wants = || output::escapes_are_wanted(|name| std::env::var_os(name));
+        let wants = || output::colours_are_wanted(|name| std::env::var_os(name));
         Self {
             text: String::new(),
             has_colour: room.is_some() && wants(),
             room,
+            rows: None,
         }
     }
 
-    /// The same, over what the screen showed before.
+    /// The same, over what the screen showed before: the first lines, as many as it has rows.
     #[must_use]
     pub fn over_screen() -> Self {
         let mut painted = Self::for_stdout();
-        if painted.has_colour {
+        if output::stdout_takes_escapes() {
             // To the first place, and nothing behind it.
             painted.text.push_str("\u{1b}[H\u{1b}[J");
+            painted.rows = Some(size().1);
         }
         painted
     }
@@ -83,6 +91,7 @@ impl Painted {
             text: String::new(),
             has_colour: false,
             room: None,
+            rows: None,
         }
     }
 
@@ -181,12 +190,22 @@ impl Painted {
         &self.text
     }
 
+    /// The lines that there is room for.
+    fn seen(&self) -> &str {
+        let Some(rows) = self.rows else {
+            return &self.text;
+        };
+        let room = rows.saturating_sub(BELOW).max(1);
+        let lines = self.text.split_inclusive('\n').take(room);
+        &self.text[..lines.map(str::len).sum()]
+    }
+
     /// Writes it to standard output.
     ///
     /// # Errors
     /// When that cannot be written.
     pub fn print(&self) -> Result<(), Failure> {
-        output::write_stdout(&self.text)
+        output::write_stdout(self.seen())
     }
 }
 
@@ -209,6 +228,22 @@ mod tests {
         plain.column(Style::Good, "a\nb", 5).push(Style::Good, "c");
         plain.column(Style::Plain, "", 3).end();
         assert_eq!(plain.text(), "a⏎b  c\n");
+    }
+
+    #[test]
+    fn screen_keeps_the_first_lines() {
+        let mut painted = Painted {
+            rows: Some(4),
+            ..Painted::plain()
+        };
+        for line in ["one", "two", "three", "four"] {
+            painted.line(Style::Plain, line);
+        }
+        assert_eq!(painted.seen(), "one\ntwo\n");
+        painted.rows = Some(24);
+        assert_eq!(painted.seen(), painted.text());
+        painted.rows = None;
+        assert_eq!(painted.seen(), painted.text());
     }
 
     #[test]

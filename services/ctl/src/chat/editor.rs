@@ -1,6 +1,7 @@
 //! The line that is typed, with the lines of before.
 
 use std::fs::OpenOptions;
+use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 
@@ -67,7 +68,11 @@ impl Editor {
         }
     }
 
+    /// Where the terminal can only print, it prints behind what is typed.
     pub(super) fn printer(&mut self) -> Result<Printer, Failure> {
+        if !output::stdout_takes_escapes() {
+            return Ok(Box::new(Plain));
+        }
         let printer = self.editor.create_external_printer();
         Ok(Box::new(printer.context("cannot use the terminal")?))
     }
@@ -99,6 +104,17 @@ impl Editor {
             ));
             self.history = None;
         }
+    }
+}
+
+/// Prints where the cursor is.
+struct Plain;
+
+impl ExternalPrinter for Plain {
+    fn print(&mut self, text: String) -> rustyline::Result<()> {
+        let mut stdout = std::io::stdout().lock();
+        stdout.write_all(text.as_bytes())?;
+        Ok(stdout.flush()?)
     }
 }
 

@@ -122,7 +122,8 @@ fn laid_out(text: &str) -> Option<String> {
         return None;
     }
     Some(if output::stdout_takes_escapes() {
-        openclaw_markdown::render(text, live::size().0)
+        let text = openclaw_markdown::render(text, live::size().0);
+        output::in_wanted_colours(&text).into_owned()
     } else {
         output::prose(text) + "\n"
     })

@@ -120,10 +120,10 @@ pub(crate) struct Find {
     pub(crate) project: Vec<String>,
     /// Only those in which something was said from then on: 2026-11-21, "2026-11-21 18:30",
     /// today, yesterday, or how long ago: 90m, 12h, 3d, 2w
-    #[arg(long, value_name = "WHEN", value_parser = openclaw_moment::since)]
+    #[arg(long, value_name = "WHEN", value_parser = openclaw_moment::since, allow_hyphen_values = true)]
     pub(crate) since: Option<i64>,
     /// Only those in which something was said until then; a day counts whole
-    #[arg(long, value_name = "WHEN", value_parser = openclaw_moment::until)]
+    #[arg(long, value_name = "WHEN", value_parser = openclaw_moment::until, allow_hyphen_values = true)]
     pub(crate) until: Option<i64>,
     /// Only the transcripts of this agent
     #[arg(long, value_name = "ID")]

@@ -185,11 +185,12 @@ fn level(runner: &Runner) -> Option<Check> {
 fn confinement(names: &str, confinement: &Confinement) -> Check {
     let name = format!("sandbox {names}");
     let detail = match confinement.detail.as_str() {
-        "" => confinement.state.clone(),
-        detail => format!("{}: {detail}", confinement.state),
+        "" => confinement.state.replace('_', " "),
+        detail => format!("{}: {detail}", confinement.state.replace('_', " ")),
     };
     match confinement.state.as_str() {
         "enforced" => Check::ok(name, detail),
+        _ if !confinement.is_for_this_user() => Check::ok(name, detail),
         "unavailable" => Check::warn(
             name,
             detail,
@@ -219,6 +220,7 @@ mod tests {
             confinement("seccomp", &seccomp).state
         };
         assert_eq!(state("enforced"), State::Ok);
+        assert_eq!(state("not_applicable"), State::Ok);
         assert_eq!(state("unavailable"), State::Warn);
         assert_eq!(state("failed"), State::Fail);
         assert_eq!(state("something new"), State::Fail);
@@ -233,13 +235,13 @@ mod tests {
         let all = [
             of(
                 "home_hidden",
-                "unavailable",
+                "not_applicable",
                 "turns run as an ordinary user",
             ),
             of("seccomp", "enforced", ""),
             of(
                 "privilege_drop",
-                "unavailable",
+                "not_applicable",
                 "turns run as an ordinary user",
             ),
             of("landlock", "enforced", ""),

@@ -15,6 +15,8 @@ use openclaw_connection::Gateway;
 
 /// As many as the gateway lists at most.
 const LOOKED_AT: u32 = 1000;
+/// Runs that are named where a beginning is not enough.
+const NAMED: usize = 5;
 /// Characters of a tool's arguments.
 const ARGUMENTS: usize = 80;
 
@@ -39,10 +41,18 @@ async fn find(gateway: &Gateway, text: &str) -> Result<Turn, Failure> {
             Err(failure.near(text, known, "openclawctl turns lists them"))
         }
         several => {
-            let ids: Vec<&str> = several.iter().map(|turn| turn.run_id.as_str()).collect();
-            let (count, ids) = (ids.len(), ids.join(", "));
+            let count = several.len();
+            let described = |turn: &&&Turn| {
+                let (at, session) = (local(turn.created_ms), &turn.session_key);
+                format!("\n  {} {at} in {session}", turn.run_id)
+            };
+            let named: String = several
+                .iter()
+                .take(NAMED)
+                .map(|it| described(&it))
+                .collect();
             Err(Failure::usage(format!(
-                "{text} may mean {count} runs: {ids}"
+                "{text} may mean {count} runs, the latest:{named}"
             )))
         }
     }

@@ -239,7 +239,7 @@ fn a_gateway_that_is_not_there_comes_with_the_way_to_start_it() {
         "{stderr}"
     );
     assert!(
-        stderr.contains("hint: start it with: systemctl --user start"),
+        stderr.contains("hint: start it with: openclawctl start"),
         "{stderr}"
     );
 

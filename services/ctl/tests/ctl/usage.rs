@@ -25,6 +25,24 @@ fn wrong_usage_exits_64_and_help_0() {
 }
 
 #[test]
+fn help_that_cannot_be_written_is_a_failure() {
+    let scene = Scene::new();
+    for arguments in [
+        &["--help"][..],
+        &["--version"],
+        &["help"],
+        &["turns", "--help"],
+    ] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full");
+        let mut command = scene.command(arguments);
+        let output = command.stdout(full.unwrap()).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        let said = text(&output.stderr);
+        assert!(said.contains("cannot write to standard output"), "{said}");
+    }
+}
+
+#[test]
 fn a_broken_configuration_stops_no_message() {
     let scene = Scene::new();
     fs::write(scene.state().join("openclaw.json"), "{\n  agents: ]\n}").unwrap();

@@ -13,6 +13,7 @@ use nix::unistd::{ForkResult, pipe};
 use super::scene::Scene;
 use super::{Check, Part, State};
 use crate::failure::{Failure, StepError};
+use crate::identity::is_stuck_root;
 use crate::{sys, tree};
 
 /// A check takes milliseconds; one that hangs is ended and reported.
@@ -48,8 +49,9 @@ pub(super) fn check(attempt: &Attempt, scene: &Scene) -> Check {
             Some(user) if attempt.name == PRIVILEGE_DROP => {
                 enforced(format!("became {user} for good"))
             }
-            Some(user) => unavailable(format!("turns run as {user}, an ordinary user")),
-            None => unavailable("turns run as the runner's own, ordinary user"),
+            Some(user) => not_applicable(format!("turns run as {user}, an ordinary user")),
+            None if is_stuck_root() => unavailable("root becomes nobody else here"),
+            None => not_applicable("turns run as the runner's own, ordinary user"),
         },
         () if attempt.abi > 1 && attempt.abi > scene.abi => unavailable(format!(
             "needs Landlock version {}, the kernel has {}",
@@ -72,6 +74,11 @@ pub(super) fn enforced(detail: impl Into<String>) -> Verdict {
 
 pub(super) fn unavailable(detail: impl Into<String>) -> Verdict {
     verdict(State::Unavailable, detail)
+}
+
+/// Of what only another kind of user has to give up.
+fn not_applicable(detail: impl Into<String>) -> Verdict {
+    verdict(State::NotApplicable, detail)
 }
 
 pub(super) fn failed(detail: impl Into<String>) -> Verdict {
@@ -106,7 +113,7 @@ fn apart(attempt: &Attempt, scene: &Scene) -> Result<Verdict, Errno> {
 
 /// Says to the process that waits what was found.
 pub(super) fn tell(writer: OwnedFd, found: &Verdict) {
-    let state = format!("{:?}", found.state).to_lowercase();
+    let state = found.state.words();
     let _ = write!(File::from(writer), "{state} {}", found.detail);
 }
 

@@ -46,7 +46,7 @@ pub fn unit(channel: &str, account: &str, is_default: bool) -> String {
 
 /// How the daemon of `unit` is started.
 pub fn start(unit: &str) -> String {
-    format!("start it with: systemctl --user start {unit} (without systemd: openclawctl run)")
+    format!("start it with: systemctl --user start {unit} (without systemd: openclawctl start)")
 }
 
 /// The keys that name a token, the first one before the other.

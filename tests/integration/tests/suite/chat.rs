@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use integration_tests::{Setup, Suite, Terminal, processes, transcript};
 use nix::sys::signal::Signal;
 use scripted_model::{Scenario, Server};
+use unicode_width::UnicodeWidthChar;
 
 const PROMPT: &str = "›";
 /// What Ctrl-D types.
@@ -344,6 +345,73 @@ async fn chat_follows_the_size_of_its_terminal_while_a_reply_comes() {
     terminal.screen(waits).await;
     terminal.type_keys(END);
     assert_eq!(terminal.end().await.0, Some(0));
+}
+
+#[tokio::test]
+async fn message_is_laid_out_without_colours_where_none_are_wanted() {
+    let (suite, model) = scene().await;
+    model.push(Scenario::text(
+        "# Plan\n\nDig **deep**, [here](https://example.org/):\n\n```sh\necho \"dig\"\n```\n",
+    ));
+    let terminal = suite.at_terminal_within(80, &["message", "plan"], &[("NO_COLOR", "1")]);
+    let (code, seen) = terminal.end().await;
+    assert_eq!(code, Some(0), "{seen:?}");
+    for laid_out in [
+        "\u{1b}[1;4mPlan\u{1b}[0m",
+        "\u{1b}[1mdeep\u{1b}[0m",
+        "\u{1b}]8;;https://example.org/\u{1b}\\",
+        "tokens in",
+    ] {
+        assert!(seen.contains(laid_out), "{laid_out:?}: {seen:?}");
+    }
+    assert!(!seen.contains("```"), "{seen:?}");
+    let mut styles = seen.split("\u{1b}[").skip(1);
+    let is_colour = |style: &str| {
+        let codes = style.split_once('m').map_or("", |(codes, _)| codes);
+        codes
+            .split(';')
+            .any(|code| code.starts_with('3') && code.len() == 2)
+    };
+    assert!(!styles.any(is_colour), "{seen:?}");
+}
+
+/// Terminals draw such pictures as one, or their parts beside each other.
+#[tokio::test]
+async fn message_with_joined_pictures_is_broken_by_no_terminal() {
+    const LAST: &str = "Thanks for that 👍🏽 and we are all here 👩‍👩‍👧‍👦 with the people 👨‍💻 at work all day and more words";
+    let (suite, model) = scene().await;
+    let paragraphs = ["First.", "Second.", "Third.", "Fourth."];
+    let reply = format!("{}\n\n{LAST} {LAST} {LAST}.\n", paragraphs.join("\n\n"));
+    model.push(Scenario::text(&reply));
+    let terminal = suite.at_terminal_within(80, &["message", "hello"], &[]);
+    let (code, lines) = terminal.lines().await;
+    assert_eq!(code, Some(0), "{lines:#?}");
+    for paragraph in paragraphs {
+        let times = lines.iter().filter(|it| *it == paragraph).count();
+        assert_eq!(times, 1, "{paragraph} {lines:#?}");
+    }
+    // The terminal of the test draws every part, and lines that it broke are one here.
+    for line in &lines {
+        let drawn: usize = line.chars().filter_map(UnicodeWidthChar::width).sum();
+        assert!(drawn <= 80, "{drawn}: {line}");
+    }
+    let text = lines.join(" ");
+    assert_eq!(text.matches("👨‍💻 at work").count(), 3, "{lines:#?}");
+}
+
+#[tokio::test]
+async fn chat_goes_line_by_line_on_a_terminal_that_only_prints() {
+    let (suite, model) = scene().await;
+    model.push(Scenario::text("Beans."));
+    let mut terminal = suite.at_terminal_within(80, &["chat"], &[("TERM", "dumb")]);
+    terminal.see(PROMPT).await;
+    terminal.type_keys("what?\n");
+    terminal.see("Beans.").await;
+    terminal.see(PROMPT).await;
+    terminal.type_keys(END);
+    let (code, seen) = terminal.end().await;
+    assert_eq!(code, Some(0), "{seen:?}");
+    assert!(!seen.contains('\u{1b}'), "{seen:?}");
 }
 
 #[tokio::test]

@@ -182,3 +182,42 @@ async fn a_suite_in_the_background_answers_or_says_why_it_cannot() {
     said.complains(&["in use by openclaw-gateway"]);
     site.ctl(&["run", "--stop"]).await.ended(0);
 }
+
+#[tokio::test]
+async fn start_goes_into_the_background_and_drops_no_port() {
+    let site = Setup::offline().site();
+    let stopped = ["agents", "models list"].map(|it| it.split(' ').collect::<Vec<_>>());
+    for arguments in &stopped {
+        let said = site.ctl(arguments).await.ended(1);
+        said.complains(&["what answers is not known", "openclawctl start"]);
+    }
+    let started = site.ctl(&["start"]).await.ended(0);
+    for words in ["openclaw is started", "it listens on ", "openclawctl stop"] {
+        assert!(started.stdout.contains(words), "{started}");
+    }
+    for arguments in &stopped {
+        site.ctl(arguments).await.ended(0);
+    }
+    site.ctl(&["start", "--detach"]).await.ended(0);
+    let listens = started
+        .stdout
+        .lines()
+        .find(|it| it.starts_with("it listens on"));
+    let port = listens.unwrap().rsplit(':').next().unwrap();
+    site.ctl(&["start", "--port", port]).await.ended(0);
+    let refused = site.ctl(&["start", "--port", "1"]).await.ended(1);
+    refused.complains(&["not at port 1", "openclawctl restart --port 1"]);
+
+    let nothing = ["logs", "--unit", "servers", "--since", "1 hour ago"];
+    let said = site.ctl(&nothing).await.ended(1);
+    said.complains(&["the log has nothing with --unit servers, --since"]);
+    site.ctl(&["logs", "--since", "-5m"]).await.ended(0);
+    for follow in [&[][..], &["-f"]] {
+        let named = [&["logs", "--file", "/nonexist"], follow].concat();
+        let said = site.ctl(&named).await.ended(1);
+        said.complains(&["there is no log /nonexist"]);
+    }
+    let said = site.ctl(&["logs", "--file", "/etc/passwd"]).await.ended(1);
+    said.complains(&["/etc/passwd is no log"]);
+    site.ctl(&["stop"]).await.ended(0);
+}

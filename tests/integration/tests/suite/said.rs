@@ -369,7 +369,7 @@ async fn no_escapes_where_nobody_wants_them() {
         ("xterm", "", true),
         ("dumb", "", false),
         ("", "", false),
-        ("xterm", "1", false),
+        ("xterm", "1", true),
     ] {
         model.push(Scenario::tool("list_directory", json!({})).then(Scenario::text("Done.")));
         let mut command = suite.command("openclawctl");

@@ -100,3 +100,17 @@ async fn screens_have_colours_where_they_are_wanted() {
         assert!(seen.contains("\u{1b}["), "{arguments:?}: {seen:?}");
     }
 }
+
+#[tokio::test]
+async fn screens_are_there_without_a_pager_that_cannot_show_them() {
+    let (suite, _model) = scene().await;
+    for pager in ["nosuchpager", "false"] {
+        let terminal = suite.at_terminal_within(80, &["turns"], &[("OPENCLAW_PAGER", pager)]);
+        let (code, seen) = terminal.end().await;
+        assert_eq!(code, Some(0), "{seen}");
+        assert!(seen.contains("done"), "{pager}: {seen}");
+    }
+    let terminal = suite.at_terminal_within(80, &["turns"], &[("OPENCLAW_PAGER", "sed s/^/P/")]);
+    let (_, seen) = terminal.end().await;
+    assert!(seen.lines().all(|line| line.starts_with('P')), "{seen}");
+}
