@@ -7,7 +7,6 @@
 mod row;
 mod upkeep;
 
-use openclaw_proto::channel::AccountName;
 use openclaw_proto::outbox::{Delivery, Extras, Kind, Outcome, Place, Report, State};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
@@ -252,88 +251,6 @@ pub fn file(
         let paths: Vec<String> = serde_json::from_str(&paths).ok()?;
         Some((agent, paths.get(index)?.clone()))
     }))
-}
-
-/// What is known of the delivery `name`: its state, what the provider calls it, and
-/// why it is not there yet or never will be.
-pub fn outcome_of(
-    connection: &Connection,
-    name: &str,
-) -> rusqlite::Result<Option<(State, Vec<String>, String)>> {
-    let found: Option<(String, String, String)> = connection
-        .prepare_cached("SELECT state, provider_ids, reason FROM outbox WHERE name = ?1")?
-        .query_row([name], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
-        .optional()?;
-    Ok(found.and_then(|(state, ids, reason)| {
-        let ids = serde_json::from_str(&ids).unwrap_or_default();
-        Some((State::parse(&state)?, ids, reason))
-    }))
-}
-
-/// Something that a provider did not take, and never will.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failed {
-    /// The account, as the ledger names it.
-    pub account: AccountName,
-    /// Whom it was for, or where.
-    pub to: String,
-    /// What it was: a reply, a question.
-    pub kind: String,
-    /// Why.
-    pub reason: String,
-    /// When that was known, in Unix milliseconds.
-    pub at_ms: i64,
-}
-
-/// Of each account the last delivery that somebody tried since `since_ms` and that
-/// failed for good.
-pub fn failed(connection: &Connection, since_ms: i64) -> rusqlite::Result<Vec<Failed>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT channel, account, target, kind, reason, max(changed_ms) FROM outbox
-         WHERE state = 'failed' AND attempts > 0 AND changed_ms >= ?1
-         GROUP BY channel, account",
-    )?;
-    let found = statement.query_map([since_ms], |row| {
-        Ok(Failed {
-            account: AccountName {
-                channel: row.get(0)?,
-                account: row.get(1)?,
-            },
-            to: row.get(2)?,
-            kind: row.get(3)?,
-            reason: row.get(4)?,
-            at_ms: row.get(5)?,
-        })
-    })?;
-    found.collect()
-}
-
-/// Whether what the provider calls `provider_id` in a chat was delivered there.
-pub fn was_delivered(
-    connection: &Connection,
-    channel: &str,
-    account: &str,
-    to: &str,
-    provider_id: &str,
-) -> rusqlite::Result<bool> {
-    connection
-        .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM outbox, json_each(outbox.provider_ids)
-             WHERE channel = ?1 AND account = ?2 AND target = ?3 AND state = 'delivered'
-                AND json_each.value = ?4)",
-        )?
-        .query_row(params![channel, account, to, provider_id], |row| row.get(0))
-}
-
-/// Whether a delivery that is not over has the file `path`, which no agent's
-/// workspace has.
-pub fn has_open_file(connection: &Connection, path: &str) -> rusqlite::Result<bool> {
-    connection
-        .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM outbox, json_each(outbox.paths)
-             WHERE state IN ('pending', 'leased') AND agent_id = '' AND json_each.value = ?1)",
-        )?
-        .query_row([path], |row| row.get(0))
 }
 
 /// Characters of a reason that are kept: a provider may answer with a page.

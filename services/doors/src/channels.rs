@@ -65,6 +65,9 @@ pub enum Refused {
     /// What it hands in cannot be.
     #[error("{0}")]
     Invalid(String),
+    /// The provider does not take what was to be said there.
+    #[error("the channel does not take it: {0}")]
+    Undelivered(String),
     /// The message is refused.
     #[error(transparent)]
     Message(#[from] Refusal),

@@ -4,6 +4,7 @@
 //! The rows are the ledger's. Here is who has which account's, and what wakes
 //! them: a look at the table after everything that may have added a row.
 
+mod outcomes;
 mod questions;
 mod taking;
 
@@ -26,6 +27,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::bus::{DomainEvent, Subscriber};
 use crate::run::{Registry, Run};
+pub use outcomes::{Failed, has_open_file, was_delivered};
 use taking::Taking;
 
 /// How long a delivery is its taker's when it does not say: longer than a
@@ -84,7 +86,7 @@ pub struct Outbox {
     fleeting: broadcast::Sender<Delivery>,
     takers: Mutex<HashMap<(String, String), CancellationToken>>,
     /// What failed for good, the last one of each account.
-    failures: Mutex<Vec<outbox::Failed>>,
+    failures: Mutex<Vec<Failed>>,
     closing: CancellationToken,
 }
 
@@ -181,14 +183,14 @@ impl Outbox {
     }
 
     /// What failed last of an account, as the ledger names it, if that is not long ago.
-    pub fn failed(&self, account: &AccountName) -> Option<outbox::Failed> {
+    pub fn failed(&self, account: &AccountName) -> Option<Failed> {
         let since = failures_since();
         let failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
         let mut own = failures.iter().filter(|it| it.account == *account);
         own.find(|it| it.at_ms >= since).cloned()
     }
 
-    fn keep_failures(&self, failed: Vec<outbox::Failed>) {
+    fn keep_failures(&self, failed: Vec<Failed>) {
         let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
         *failures = failed;
     }
@@ -206,7 +208,7 @@ impl Outbox {
         loop {
             let name = name.to_owned();
             let look =
-                move |connection: &rusqlite::Connection| outbox::outcome_of(connection, &name);
+                move |connection: &rusqlite::Connection| outcomes::outcome_of(connection, &name);
             let found = self.database.read("look up a delivery", look).await?;
             let found = found.unwrap_or((State::Pending, Vec::new(), String::new()));
             if !matches!(found.0, State::Pending | State::Leased) {
@@ -291,8 +293,8 @@ fn failures_since() -> i64 {
     now_ms().saturating_sub(told)
 }
 
-fn failed(connection: &rusqlite::Connection) -> rusqlite::Result<Vec<outbox::Failed>> {
-    outbox::failed(connection, failures_since())
+fn failed(connection: &rusqlite::Connection) -> rusqlite::Result<Vec<Failed>> {
+    outcomes::failed(connection, failures_since())
 }
 
 /// The outbox, as the bus knows it.

@@ -76,34 +76,6 @@ fn delivered(ids: &[&str]) -> Outcome {
 }
 
 #[test]
-fn outbox_knows_what_became_of_a_delivery_and_what_failed_last() {
-    let connection = tables();
-    assert_eq!(outcome_of(&connection, "a").unwrap(), None);
-    add(&connection, &new("a", "1"), NOW).unwrap();
-    add(&connection, &new("b", "2"), NOW).unwrap();
-    let state = |name: &str| outcome_of(&connection, name).unwrap().unwrap();
-    assert_eq!(state("a"), (State::Pending, Vec::new(), String::new()));
-    let first = taken(&connection, NOW).unwrap();
-    said(&connection, &first, delivered(&["m1"]));
-    let ids = vec!["m1".to_owned()];
-    assert_eq!(state("a"), (State::Delivered, ids, String::new()));
-    assert_eq!(failed(&connection, 0).unwrap(), []);
-    let second = taken(&connection, NOW).unwrap();
-    let why = "400 chat not found".to_owned();
-    said(&connection, &second, Outcome::Undeliverable(why.clone()));
-    assert_eq!(state("b"), (State::Failed, Vec::new(), why.clone()));
-    let found = failed(&connection, NOW).unwrap();
-    assert_eq!(found.len(), 1);
-    let last = &found[0];
-    assert_eq!(
-        (last.to.as_str(), &last.reason, last.at_ms),
-        ("2", &why, NOW)
-    );
-    assert_eq!(last.account.channel, "telegram");
-    assert_eq!(failed(&connection, NOW + 1).unwrap(), []);
-}
-
-#[test]
 fn outbox_gives_a_delivery_to_one_until_its_lease_is_over() {
     let connection = tables();
     assert!(add(&connection, &new("a", "1"), NOW).unwrap());

@@ -382,7 +382,7 @@ impl Channels {
         let id = provider_id.to_owned();
         let look = move |connection: &rusqlite::Connection| {
             for to in &names {
-                if outbox::was_delivered(connection, &channel, &account, to, &id)? {
+                if openclaw_runs::outbox::was_delivered(connection, &channel, &account, to, &id)? {
                     return Ok(true);
                 }
             }

@@ -145,6 +145,14 @@ impl Channels {
         })
     }
 
+    /// The same, for whom it is an error when it fails.
+    pub async fn send_or_fail(&self, text: Text) -> Result<(), Refused> {
+        match self.send(text).await? {
+            Sent::Failed(why) => Err(Refused::Undelivered(why)),
+            Sent::Delivered(_) | Sent::Open(_) | Sent::Unattended => Ok(()),
+        }
+    }
+
     fn shown(&self, request: Request) -> PairingRequest {
         PairingRequest {
             account: self.named(request.account),

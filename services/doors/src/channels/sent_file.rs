@@ -5,12 +5,12 @@ use std::io;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use openclaw_conversations::outbox;
 use openclaw_daemon::failure;
 use openclaw_inbound::mime_type;
 use openclaw_proto::channel::AccountName;
 use openclaw_proto::channel_admin::SentFile;
 use openclaw_proto::outbox::DeliveredFile;
+use openclaw_runs::outbox;
 use tokio::fs;
 use uuid::Uuid;
 

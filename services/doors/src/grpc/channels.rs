@@ -116,7 +116,9 @@ pub(super) fn refused(refused: Refused) -> Status {
     }
     match refused {
         Refused::Channel(_) | Refused::Invalid(_) => Status::invalid_argument(message),
-        Refused::Account(_) | Refused::Off(_) => Status::failed_precondition(message),
+        Refused::Account(_) | Refused::Off(_) | Refused::Undelivered(_) => {
+            Status::failed_precondition(message)
+        }
         Refused::Superseded => Status::aborted(message),
         Refused::Stopping => Status::unavailable(message),
         Refused::Message(refusal) => refused_message(refusal),

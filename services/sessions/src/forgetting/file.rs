@@ -7,13 +7,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::line;
-use super::words::Words;
 use crate::archive;
 use crate::disk;
 use crate::error::Error;
 use crate::time::unix_ms;
 use crate::transcript::LINE_LIMIT;
+use openclaw_redaction::{Words, line};
 
 /// Characters shown on each side of what was found.
 const AROUND: usize = 40;

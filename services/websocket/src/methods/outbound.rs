@@ -5,7 +5,7 @@ use crate::refused::refused;
 use openclaw_daemon::failure::chain;
 use openclaw_doors::channels::Refused;
 use openclaw_proto::channel::AccountName;
-use openclaw_proto::channel_admin::{Sent, Text};
+use openclaw_proto::channel_admin::Text;
 use openclaw_protocol::Failure;
 use openclaw_protocol::params::Filled;
 use serde::Deserialize;
@@ -159,21 +159,11 @@ async fn on_channel(call: &Call, text: Text, run_id: String) -> Result<Answer, F
         return Ok(json!({ "runId": run_id, "channel": channel, "duplicate": true }).into());
     }
     let to = text.to.clone();
-    match channels.send(text).await {
-        Ok(Sent::Failed(reason)) => Err(Failure::unavailable(format!(
-            "{channel} does not take it: {reason}"
-        ))),
-        Ok(Sent::Delivered(ids)) => {
-            let id = ids.last();
-            let answer = json!({
-                "runId": run_id, "channel": channel, "to": to, "messageId": id, "chatId": to,
-            });
-            Ok(answer.into())
+    match channels.send_or_fail(text).await {
+        Ok(()) => Ok(json!({ "runId": run_id, "channel": channel, "to": to }).into()),
+        Err(refused @ (Refused::Ledger(_) | Refused::Undelivered(_))) => {
+            Err(Failure::unavailable(chain(&refused)))
         }
-        Ok(Sent::Open(_) | Sent::Unattended) => {
-            Ok(json!({ "runId": run_id, "channel": channel, "to": to }).into())
-        }
-        Err(refused @ Refused::Ledger(_)) => Err(Failure::unavailable(chain(&refused))),
         Err(refused) => Err(Failure::params(call.method, &refused.to_string())),
     }
 }

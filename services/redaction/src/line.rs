@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::words::Words;
+use crate::words::Words;
 
 /// Values of these are what an entry is, not what was said.
 const STRUCTURE: [&str; 25] = [
@@ -55,7 +55,7 @@ struct Literal {
 }
 
 /// Where the words are in `line`, in bytes. What is no JSON is taken as text.
-pub(super) fn found(line: &[u8], words: &Words) -> Vec<Range<usize>> {
+pub fn found(line: &[u8], words: &Words) -> Vec<Range<usize>> {
     matches(line, words)
         .into_iter()
         .map(|(range, _)| range)
@@ -63,7 +63,7 @@ pub(super) fn found(line: &[u8], words: &Words) -> Vec<Range<usize>> {
 }
 
 /// Puts stars in the place of the words; how often they were there.
-pub(super) fn cover(line: &mut [u8], words: &Words) -> usize {
+pub fn cover(line: &mut [u8], words: &Words) -> usize {
     let found = matches(line, words);
     for (range, _) in &found {
         line[range.clone()].fill(b'*');
@@ -77,7 +77,7 @@ pub(super) fn cover(line: &mut [u8], words: &Words) -> usize {
 }
 
 /// The characters around `at`, in one line.
-pub(super) fn around(line: &[u8], at: &Range<usize>, characters: usize) -> String {
+pub fn around(line: &[u8], at: &Range<usize>, characters: usize) -> String {
     let mut whole = literals(line).into_iter().map(|one| one.range);
     let inside = |range: &Range<usize>| range.start <= at.start && at.end <= range.end;
     let range = whole.rfind(inside).unwrap_or(0..line.len());

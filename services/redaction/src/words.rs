@@ -56,7 +56,7 @@ impl Words {
     }
 
     /// Where they are in `text`, one after the other.
-    pub(super) fn find(&self, text: &[char]) -> Vec<Range<usize>> {
+    pub(crate) fn find(&self, text: &[char]) -> Vec<Range<usize>> {
         let mut found = Vec::new();
         let mut at = 0;
         while at < text.len() {
