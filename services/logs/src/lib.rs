@@ -100,14 +100,14 @@ pub fn of_daemon(
     let paths = Paths::resolve(environment)?;
     let source = match Source::choose(&paths, environment, None) {
         Ok(source @ Source::File(_)) => source,
-        Ok(Source::Journal) | Err(_) => return Ok(None),
+        Ok(Source::Journal | Source::Named(_)) | Err(_) => return Ok(None),
     };
     let filter = Filter {
         daemon: Some(name.to_owned()),
         lines: Some(lines),
         ..Filter::default()
     };
-    let mut shown = Shown::new(&Form::default(), false);
+    let mut shown = Shown::new(&Form::default(), None);
     let mut any = false;
     source.read(environment, &filter, false, &mut |record| {
         any = true;

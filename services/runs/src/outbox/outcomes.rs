@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 /// What is known of the delivery `name`: its state, what the provider calls it, and
 /// why it is not there yet or never will be.
-pub(super) fn outcome_of(
+pub fn outcome_of(
     connection: &Connection,
     name: &str,
 ) -> rusqlite::Result<Option<(State, Vec<String>, String)>> {

@@ -1,8 +1,8 @@
 //! What channels say of results after their runs were over.
 
-use openclaw_conversations::outbox;
 use openclaw_jobs::{Alerts, Delivered, Job};
 use openclaw_proto::outbox as delivery;
+use openclaw_runs::outbox;
 use rusqlite::{Connection, params};
 use serde_json::{Value, json};
 
