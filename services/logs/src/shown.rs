@@ -99,12 +99,8 @@ impl Shown {
                 story.kept.push(record);
                 return Ok(());
             }
-            Some(story) => {
-                if story.begin.is_none() {
-                    self.begin(std::slice::from_ref(&record))?;
-                }
-            }
-            None => {}
+            Some(story) if story.begin.is_none() => self.begin(std::slice::from_ref(&record))?,
+            _ => {}
         }
         let is_shown = |story: &Story| story.filter.admits(&record);
         if self.story.as_ref().is_none_or(is_shown) {

@@ -387,17 +387,17 @@ fn clock(words: &[&str]) -> Option<(Clock, usize)> {
 /// `words` that takes.
 fn beside(words: &[&str]) -> Option<(i64, usize)> {
     let article = usize::from(words.first() == Some(&"a"));
-    let (minutes, taken) = match words.get(article)? {
-        &"half" if words.get(article + 1) == Some(&"past") => (30, 1),
-        &"quarter" => (15, 1),
+    let (minutes, taken) = match *words.get(article)? {
+        "half" if words.get(article + 1) == Some(&"past") => (30, 1),
+        "quarter" => (15, 1),
         _ if article == 0 => number(words)?,
         _ => return None,
     };
     let taken = article + taken;
     let unit = usize::from(words.get(taken).is_some_and(|it| it.starts_with("minute")));
-    let sign = match words.get(taken + unit)? {
-        &("past" | "after") => 1,
-        &("to" | "before") => -1,
+    let sign = match *words.get(taken + unit)? {
+        "past" | "after" => 1,
+        "to" | "before" => -1,
         _ => return None,
     };
     (1..60)

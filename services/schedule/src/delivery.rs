@@ -18,6 +18,7 @@ use uuid::Uuid;
 
 use crate::needs::Needs;
 use crate::perform::{Outcome, Run};
+use crate::rows::delivery_name;
 
 /// Messages that are looked at to see whether a result was told before the
 /// gateway was started again.
@@ -184,14 +185,6 @@ pub(crate) async fn on_channel_of(
     match entry.get(Place::FIELD).and_then(Place::of_session) {
         Some(place) => at_place(needs, key, place, said, patience).await,
         None => Delivered::Yes,
-    }
-}
-
-/// What the outbox knows by it that a run says at its destination of that number.
-pub(crate) fn delivery_name(run_id: &str, number: usize) -> String {
-    match number {
-        0 => format!("job {run_id}"),
-        _ => format!("job {run_id} {number}"),
     }
 }
 

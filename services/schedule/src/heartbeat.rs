@@ -20,7 +20,7 @@ use openclaw_settings::{DirectPolicy, Heartbeat, Settings};
 use serde_json::{Map, json};
 
 use crate::audience;
-use crate::delivery::{at_place, delivery_name, on_channel_of, patience};
+use crate::delivery::{at_place, on_channel_of, patience};
 use crate::jobs::Jobs;
 use crate::needs::Needs;
 use crate::perform::{self, Outcome, Run};
@@ -272,7 +272,7 @@ impl<'a> Beat<'a> {
         beat: &Heartbeat,
         (key, words): (&SessionKey, &str),
     ) -> Delivered {
-        let name = delivery_name(&self.run.id, 0);
+        let name = rows::delivery_name(&self.run.id, 0);
         let (said, patience) = ((name.as_str(), words), patience(self.run));
         let place = match beat.target.as_str() {
             "none" => return Delivered::NotRequested,

@@ -9,10 +9,10 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use openclaw_jobs::{CatchUp, Cause, Job, Planned};
 use openclaw_proto::schedule::JobRun;
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, Row, params};
 use serde_json::{Value, json};
 
-pub(crate) use late::{Settled, settle};
+pub(crate) use late::{Settled, delivery_name, settle};
 use table::jobs;
 pub(crate) use table::{count, declared, heartbeats, read, read_all, remove, write};
 

@@ -7,13 +7,20 @@ use rusqlite::{Connection, params};
 use serde_json::{Value, json};
 
 use super::{State, read, write};
-use crate::delivery::delivery_name;
 
 /// Destinations that a job has at most.
 const DESTINATIONS: usize = 2;
 
 /// What is known when neither the outbox nor anybody else knows more.
 const FORGOTTEN: &str = "nobody said what became of it";
+
+/// What the outbox knows by it that a run says at its destination of that number.
+pub(crate) fn delivery_name(run_id: &str, number: usize) -> String {
+    match number {
+        0 => format!("job {run_id}"),
+        _ => format!("job {run_id} {number}"),
+    }
+}
 
 /// A run of which it is known now what became of its result.
 #[derive(Debug)]
