@@ -145,7 +145,7 @@ mod tests {
             fix.contains("systemctl --user start openclaw-telegram@work.service"),
             "{fix}"
         );
-        assert!(fix.contains("openclawctl run"), "{fix}");
+        assert!(fix.contains("openclawctl start"), "{fix}");
         let off = AccountState {
             is_enabled: false,
             ..state(None)

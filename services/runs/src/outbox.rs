@@ -223,6 +223,15 @@ impl Outbox {
         }
     }
 
+    /// Whether somebody delivers what there is for an account.
+    pub fn is_taken(&self, channel: &str, account: &str) -> bool {
+        let place = (channel.to_owned(), account.to_owned());
+        let takers = self.lock();
+        takers
+            .get(&place)
+            .is_some_and(|taker| !taker.is_cancelled())
+    }
+
     /// Is told when a delivery may have ended.
     pub fn news(&self) -> watch::Receiver<u64> {
         self.news.subscribe()

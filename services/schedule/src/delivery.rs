@@ -209,6 +209,9 @@ pub(crate) async fn at_place(
         Ok(place) => place,
         Err(problem) => return Delivered::Failed(problem),
     };
+    // Without its daemon the channel says nothing soon.
+    let is_there = needs.outbox.is_taken(&place.channel, &place.account);
+    let patience = if is_there { patience } else { Duration::ZERO };
     let new = NewDelivery {
         name: name.to_owned(),
         place,

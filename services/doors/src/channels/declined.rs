@@ -94,13 +94,13 @@ mod tests {
     #[test]
     fn refusal_that_stays_is_told_without_what_is_the_owners() {
         let unknown = Refusal::UnknownAgent {
-            agent: "nobody".parse().unwrap(),
+            agent: "ghost".parse().unwrap(),
             configured: vec![AgentId::main().to_string(), "secret".to_owned()],
         };
         let told = words(&unknown).unwrap();
         assert!(told.starts_with("⚠️ Your message was not taken"), "{told}");
         assert!(
-            !told.contains("nobody") && !told.contains("secret"),
+            !told.contains("ghost") && !told.contains("secret"),
             "{told}"
         );
         assert_eq!(words(&Refusal::Stopping), None);

@@ -169,8 +169,8 @@ mod tests {
                          there are main, work";
             assert!(problem.contains(words), "{key}: {problem}");
         }
-        let (_, near) = naming("wrok").into_iter().next().unwrap();
-        assert!(problem(near).unwrap().contains("work?"));
+        let (_, near) = naming("works").into_iter().next().unwrap();
+        assert!(problem(near).unwrap().contains("did you mean \"work\"?"));
         for agent in ["work", "main", " Work ", ""] {
             for (key, document) in naming(agent) {
                 assert_eq!(problem(document), None, "{key}: {agent:?}");

@@ -90,8 +90,8 @@ async fn telegram_delivery_follows_a_group_that_became_a_supergroup() {
     let to = format!("telegram:{former}");
     for file in [&["--file", path.to_str().unwrap()][..], &["Have a look."]] {
         let send = [&["send", "--to", &to][..], file].concat();
-        scene.suite.ctl(&send).await.ended(0);
         let count = scene.double.sent_to(present).len() + 1;
+        scene.suite.ctl(&send).await.ended(0);
         let is_there = |it: &Double| it.sent_to(present).len() >= count;
         within("what was sent", scene.double.wait(is_there)).await;
     }

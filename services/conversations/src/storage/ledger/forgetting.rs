@@ -95,7 +95,8 @@ mod tests {
     use crate::schema;
 
     /// What the other columns of text have: names of ours, and what a person set.
-    const NOT_SAID: [(&str, &str); 75] = [
+    const NOT_SAID: [(&str, &str); 76] = [
+        ("agent_calls", "agent_id"),
         ("channel_peers", "account"),
         ("channel_peers", "channel"),
         ("channel_peers", "peer"),
