@@ -181,8 +181,11 @@ impl Schedule {
                     continue;
                 }
             }
-            if news.changed().await.is_err() {
-                return;
+            tokio::select! {
+                heard = news.changed() => if heard.is_err() {
+                    return;
+                },
+                () = self.jobs.waits() => {}
             }
         }
     }

@@ -30,6 +30,8 @@ pub struct Jobs {
     plan: AtomicU64,
     /// Whether channels may have to say yet what became of results.
     is_waiting: AtomicBool,
+    /// Told when one more result is waited for.
+    waits: Notify,
 }
 
 /// Why something is not done with a job.
@@ -88,10 +90,9 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
-    /// The job, if its agent is there, it comes some time, and what it tells leads
+    /// The job, if it comes some time, what it names is there, and what it tells leads
     /// somewhere and to nobody who may not know it, or was as little so `before`.
     pub(crate) fn checked(&self, job: Job, before: Option<&Job>) -> Result<Job, Invalid> {
-        self.has_agent(&job, before)?;
         let channels = &self.settings.channels;
         let job = job
             .to_come(before, now_ms())?
@@ -106,23 +107,6 @@ impl Rules {
             return Ok(job);
         }
         kept.map(|()| job)
-    }
-
-    fn has_agent(&self, job: &Job, before: Option<&Job>) -> Result<(), Invalid> {
-        let Some(agent) = job.agent_id() else {
-            return Ok(());
-        };
-        let is_as_before = before.is_some_and(|before| before.agent_id() == Some(agent));
-        let agents = &self.settings.agents;
-        if is_as_before || agents.contains_key(&agent.trim().to_ascii_lowercase()) {
-            return Ok(());
-        }
-        let known: Vec<&str> = agents.keys().map(String::as_str).collect();
-        let problem = format!(
-            "names the agent {agent:?}, which is not configured; configured: {}",
-            known.join(", ")
-        );
-        Err(Invalid::field("agentId", &problem))
     }
 }
 
@@ -143,6 +127,7 @@ impl Jobs {
             planned: Notify::new(),
             plan: AtomicU64::new(0),
             is_waiting: AtomicBool::new(true),
+            waits: Notify::new(),
         }
     }
 
@@ -392,6 +377,11 @@ impl Jobs {
         self.database.call("note that a job ran", ran).await
     }
 
+    /// Waits until one more result is waited for.
+    pub(crate) async fn waits(&self) {
+        self.waits.notified().await;
+    }
+
     /// Notes what channels have said since of results whose runs are over.
     pub(crate) async fn settle(&self, alerts: Alerts) -> Result<Vec<Settled>, Fault> {
         if !self.is_waiting.swap(false, Ordering::Relaxed) {
@@ -441,6 +431,8 @@ impl Jobs {
         let closed = self.database.call("note how a job ended", close).await;
         if is_waiting {
             self.is_waiting.store(true, Ordering::Relaxed);
+            // The channel may have said it before that was noted.
+            self.waits.notify_one();
         }
         self.look_again();
         closed
@@ -517,8 +509,7 @@ mod tests {
             assert!(rules.checked(job(agent), None).is_ok(), "{agent}");
         }
         let refused = rules.checked(job("nobody"), None).unwrap_err().to_string();
-        let words = "at /agentId: names the agent \"nobody\", which is not configured; configured: \
-                     main, work";
+        let words = "at /agentId: agent nobody is not configured; configured: main, work";
         assert_eq!(refused, words);
         // A job of an agent that is gone may still be changed, and switched off.
         assert!(rules.checked(job("nobody"), Some(&job("nobody"))).is_ok());

@@ -163,6 +163,32 @@ async fn outward_file_that_telegram_does_not_take_is_said() {
     assert!(sent[2].parameters["document"].is_object());
 }
 
+fn of_live_run(what: g::Delivery) -> g::Delivery {
+    g::Delivery {
+        run_id: "live".into(),
+        ..what
+    }
+}
+
+fn question() -> g::Delivery {
+    let question = g::ApprovalQuestion {
+        id: "q".into(),
+        tool: "exec".into(),
+        command: "touch a".into(),
+        ..Default::default()
+    };
+    g::Delivery {
+        kind: Some(g::delivery::Kind::Question(question)),
+        ..Default::default()
+    }
+}
+
+/// As a daemon before recorded that it shows the run.
+fn record_shown(site: &Site, message: &str, chat: &str) {
+    let record = json!({"sent": [0, [message, chat, ""]]}).to_string();
+    std::fs::write(site.state().join("out/live.run"), record + "\n").unwrap();
+}
+
 /// Numbers of messages count in their chat alone.
 #[tokio::test]
 async fn outward_question_elsewhere_leaves_what_is_shown_to_the_answer() {
@@ -170,26 +196,11 @@ async fn outward_question_elsewhere_leaves_what_is_shown_to_the_answer() {
     site.double.open_chat("7");
     site.double.open_chat("-100");
     let shown = until_over(&site, site.gateway.say(-100, reply("exec"))).await;
-    // As a daemon before recorded that it shows the run.
-    let record = json!({"sent": [0, [shown[0], "-100", ""]]}).to_string();
-    std::fs::write(site.state().join("out/live.run"), record + "\n").unwrap();
-    let of_the_run = |what: g::Delivery| g::Delivery {
-        run_id: "live".into(),
-        ..what
-    };
-    let question = of_the_run(g::Delivery {
-        kind: Some(g::delivery::Kind::Question(g::ApprovalQuestion {
-            id: "q".into(),
-            tool: "exec".into(),
-            command: "touch a".into(),
-            ..Default::default()
-        })),
-        ..Default::default()
-    });
-    until_over(&site, site.gateway.say(7, question)).await;
+    record_shown(&site, &shown[0], "-100");
+    until_over(&site, site.gateway.say(7, of_live_run(question()))).await;
     assert!(site.double.calls_of("editMessageText").is_empty());
     assert_eq!(site.double.sent_to(7).len(), 1);
-    until_over(&site, site.gateway.say(-100, of_the_run(reply("done")))).await;
+    until_over(&site, site.gateway.say(-100, of_live_run(reply("done")))).await;
     let sent = site.double.sent_to(-100);
     assert_eq!((sent.len(), sent[0].text.as_str()), (1, "done"));
 }
@@ -199,25 +210,11 @@ async fn outward_question_takes_the_place_of_what_is_shown_there() {
     let site = Site::start().await;
     site.double.open_chat("7");
     let shown = until_over(&site, site.gateway.say(7, reply("exec"))).await;
-    let record = json!({"sent": [0, [shown[0], "7", ""]]}).to_string();
-    std::fs::write(site.state().join("out/live.run"), record + "\n").unwrap();
-    let of_the_run = |what: g::Delivery| g::Delivery {
-        run_id: "live".into(),
-        ..what
-    };
-    let question = of_the_run(g::Delivery {
-        kind: Some(g::delivery::Kind::Question(g::ApprovalQuestion {
-            id: "q".into(),
-            tool: "exec".into(),
-            command: "touch a".into(),
-            ..Default::default()
-        })),
-        ..Default::default()
-    });
-    let asked = until_over(&site, site.gateway.say(7, question)).await;
+    record_shown(&site, &shown[0], "7");
+    let asked = until_over(&site, site.gateway.say(7, of_live_run(question()))).await;
     assert_eq!(asked, shown);
     // The answer comes beside the question.
-    until_over(&site, site.gateway.say(7, of_the_run(reply("done")))).await;
+    until_over(&site, site.gateway.say(7, of_live_run(reply("done")))).await;
     let sent = site.double.sent_to(7);
     assert_eq!(sent.len(), 2, "{sent:?}");
     assert!(sent[0].text.contains("touch a") && sent[1].text == "done");
