@@ -8,7 +8,7 @@ use openclaw_config::{Environment, Paths};
 use crate::check::Check;
 
 /// What must be installed for `systemctl --user start openclaw.target`.
-pub(crate) const UNITS: [&str; 13] = [
+pub(crate) const UNITS: [&str; 14] = [
     "openclaw.target",
     "openclaw-stop.service",
     "openclaw-stopped.target",
@@ -21,10 +21,15 @@ pub(crate) const UNITS: [&str; 13] = [
     "openclaw-memory.socket",
     "openclaw-memory.service",
     "openclaw-schedule.service",
+    "openclaw-schedule-wake.service",
     "openclaw-telegram.service",
 ];
 /// Of them those that the machine's own suite does without, and what it has besides.
-const OF_USERS: [&str; 2] = ["openclaw-cli.socket", "openclaw-telegram.service"];
+const OF_USERS: [&str; 3] = [
+    "openclaw-cli.socket",
+    "openclaw-schedule-wake.service",
+    "openclaw-telegram.service",
+];
 const OF_MACHINE: [&str; 2] = ["openclaw-spawner.socket", "openclaw-spawner.service"];
 /// Where units of the machine's own manager are (systemd.unit(5)).
 const MACHINE_FOLDERS: [&str; 4] = [

@@ -16,7 +16,7 @@ use crate::html::html;
 use crate::shown::Shown;
 use content::Part;
 
-pub(crate) use call::{Failure, Spot, Target, delete};
+pub(crate) use call::{Failure, Target, delete};
 
 /// When a delivery is tried again that Telegram could not take.
 const AGAIN_MS: i64 = 5_000;

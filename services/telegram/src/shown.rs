@@ -6,8 +6,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use openclaw_channel::Link;
 use openclaw_channel::progress::Progress;
 
-use crate::send::Spot;
-
 /// The runs that are shown.
 #[derive(Debug, Default)]
 pub(crate) struct Live(Mutex<HashMap<String, Arc<tokio::sync::Mutex<Shown>>>>);
@@ -20,6 +18,15 @@ pub(crate) struct Shown {
     /// What the message says, where that is certain.
     pub(crate) content: Option<String>,
     pub(crate) record: Option<Progress>,
+}
+
+/// A chat, and the topic in it. Numbers of messages count in a chat alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Spot {
+    /// The chat.
+    pub(crate) chat: String,
+    /// The topic.
+    pub(crate) thread: Option<i64>,
 }
 
 /// A message that shows a run.

@@ -18,9 +18,11 @@ pub use limits::Storm;
 pub use server::Double;
 pub use state::{Call, Fault, Sent};
 
-/// The bot's id.
+/// The bot's id, unless it is another one.
 pub const BOT: i64 = 4200;
 /// Its name.
 pub const NAME: &str = "double_bot";
 /// Its token.
 pub const TOKEN: &str = "4200:AAdouble-Token_of_the_double";
+/// What a token has behind the bot's id.
+const SECRET: &str = "AAdouble-Token_of_the_double";

@@ -20,7 +20,7 @@ pub(crate) async fn call(shared: &Shared, method: &str, asked: &Value) -> Result
     let state = &mut *state;
     match method {
         "getMe" => Ok(
-            json!({"id": crate::BOT, "is_bot": true, "first_name": "Double",
+            json!({"id": state.bot, "is_bot": true, "first_name": "Double",
             "username": crate::NAME, "can_join_groups": true,
             "can_read_all_group_messages": false, "supports_inline_queries": false}),
         ),
@@ -172,7 +172,7 @@ fn message(state: &mut State, asked: &Value) -> Result<Value, Refusal> {
 fn add(state: &mut State, chat: String, text: String, asked: &Value) -> Value {
     let id = state.message_id();
     let message = json!({"message_id": id, "date": 1, "text": text,
-        "chat": chat_of(&chat), "from": bot()});
+        "chat": chat_of(&chat), "from": bot(state)});
     state.say(Sent {
         chat,
         id,
@@ -193,8 +193,8 @@ fn chat_of(chat: &str) -> Value {
     }
 }
 
-fn bot() -> Value {
-    json!({"id": crate::BOT, "is_bot": true, "first_name": "Double"})
+fn bot(state: &State) -> Value {
+    json!({"id": state.bot, "is_bot": true, "first_name": "Double"})
 }
 
 fn own<'a>(state: &'a mut State, asked: &Value, words: &str) -> Result<&'a mut Sent, Refusal> {
@@ -206,6 +206,7 @@ fn own<'a>(state: &'a mut State, asked: &Value, words: &str) -> Result<&'a mut S
 fn edit(state: &mut State, asked: &Value) -> Result<Value, Refusal> {
     let text = text(asked)?;
     markup(asked)?;
+    let from = bot(state);
     let sent = own(state, asked, "message to edit not found")?;
     if sent.text == text && sent.parameters["reply_markup"] == asked["reply_markup"] {
         return Err(bad(
@@ -218,7 +219,7 @@ fn edit(state: &mut State, asked: &Value) -> Result<Value, Refusal> {
     sent.edits += 1;
     Ok(
         json!({"message_id": sent.id, "date": 1, "edit_date": 2, "text": text,
-        "chat": chat_of(&sent.chat), "from": bot()}),
+        "chat": chat_of(&sent.chat), "from": from}),
     )
 }
 

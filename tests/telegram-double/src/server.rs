@@ -20,7 +20,7 @@ use tokio::task::{AbortHandle, JoinSet};
 use crate::cut::{Cut, Valve};
 use crate::limits::Storm;
 use crate::state::{Call, Fault, Sent, Shared};
-use crate::{TOKEN, body, methods, webhook};
+use crate::{BOT, SECRET, body, methods, webhook};
 
 /// Bytes of a call, as Telegram takes them.
 const BODY_LIMIT: usize = 52 * 1024 * 1024;
@@ -31,6 +31,7 @@ type Body = BoxBody<Bytes, io::Error>;
 #[derive(Debug)]
 pub struct Double {
     address: SocketAddr,
+    token: String,
     shared: Arc<Shared>,
     tasks: [AbortHandle; 2],
 }
@@ -41,17 +42,30 @@ impl Double {
         Self::start_at(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await
     }
 
+    /// Starts as another bot than [`BOT`], with a token of its own.
+    pub async fn start_as(bot: i64) -> io::Result<Self> {
+        Self::bound(bot, SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await
+    }
+
     /// Starts on `address`.
     pub async fn start_at(address: SocketAddr) -> io::Result<Self> {
+        Self::bound(BOT, address).await
+    }
+
+    async fn bound(bot: i64, address: SocketAddr) -> io::Result<Self> {
         let listener = TcpListener::bind(address).await?;
         let address = listener.local_addr()?;
+        let token = format!("{bot}:{SECRET}");
         let shared = Arc::new(Shared::default());
+        shared.state().bot = bot;
+        shared.state().token.clone_from(&token);
         shared.state().next_update = 1000;
         shared.state().next_message = 10;
         let accepting = tokio::spawn(accept(listener, Arc::clone(&shared)));
         let calling = tokio::spawn(webhook::run(Arc::clone(&shared)));
         Ok(Self {
             address,
+            token,
             shared,
             tasks: [accepting.abort_handle(), calling.abort_handle()],
         })
@@ -63,8 +77,8 @@ impl Double {
     }
 
     /// The one token that is valid.
-    pub fn token(&self) -> &'static str {
-        TOKEN
+    pub fn token(&self) -> &str {
+        &self.token
     }
 
     /// Somebody says `text` in the private chat `chat`; the update's number.
@@ -269,7 +283,7 @@ async fn answer(
             .collect();
         return Ok(whole(200, sent.into()));
     }
-    if let Some(id) = path.strip_prefix(&format!("/file/bot{TOKEN}/files/")) {
+    if let Some(id) = path.strip_prefix(&format!("/file/bot{}/files/", shared.state().token)) {
         return file(&shared, id);
     }
     let method = match method(&shared, &path) {
@@ -288,7 +302,8 @@ fn method(shared: &Shared, path: &str) -> Result<String, methods::Refusal> {
     let Some((token, method)) = path.strip_prefix("/bot").and_then(|it| it.split_once('/')) else {
         return Err((404, "Not Found".into()));
     };
-    if token != TOKEN || shared.state().is_revoked {
+    let state = shared.state();
+    if token != state.token || state.is_revoked {
         return Err((401, "Unauthorized".into()));
     }
     Ok(method.to_owned())

@@ -59,6 +59,10 @@ pub enum Fault {
 
 #[derive(Debug, Default)]
 pub(crate) struct State {
+    /// The bot's id.
+    pub(crate) bot: i64,
+    /// The one token that is valid.
+    pub(crate) token: String,
     pub(crate) next_update: i64,
     pub(crate) next_message: i64,
     pub(crate) updates: VecDeque<Value>,

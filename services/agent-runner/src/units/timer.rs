@@ -12,11 +12,10 @@ use super::systemd::{Properties, Systemd, TARGET, is_no_unit};
 /// It starts the service of its name, which is installed.
 const TIMER: &str = "openclaw-schedule.timer";
 
-/// It starts the same service, for a job that is due later and is to wake the machine.
+/// The same, for a job that is due later and is to wake the machine: what it starts has the
+/// other one's service started. That a timer starts a unit of another name can be said in
+/// files alone.
 const WAKING_TIMER: &str = "openclaw-schedule-wake.timer";
-
-/// What both start.
-const SERVICE: &str = "openclaw-schedule.service";
 
 /// systemd's own default is a minute.
 const ACCURACY_US: u64 = 100_000;
@@ -83,7 +82,6 @@ fn properties(at_ms: i64, wakes_system: bool) -> Properties<'static> {
         ("AccuracyUSec", ACCURACY_US.into()),
         ("RemainAfterElapse", false.into()),
         ("WakeSystem", wakes_system.into()),
-        ("Unit", SERVICE.into()),
         // With the suite goes what would start it again.
         ("PartOf", vec![TARGET.to_owned()].into()),
     ]

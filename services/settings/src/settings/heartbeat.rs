@@ -72,8 +72,8 @@ fn minutes(text: &str) -> Option<u16> {
     (minutes < 60 && all <= DAY).then_some(all)
 }
 
-/// Refuses a heartbeat that would be at other times than it says, or of nobody; with
-/// the key.
+/// Refuses a heartbeat that would be at other times than it says, or in a session that is
+/// not its agent's; with the key.
 pub(super) fn checked(
     fragment: &Fragment,
     agents: &BTreeMap<String, AgentSettings>,
@@ -94,11 +94,6 @@ pub(super) fn checked(
             return invalid(&format!("activeHours.{key}"), problem);
         }
         let known = || agents.keys().cloned().collect::<Vec<_>>().join(", ");
-        let is_unknown = |id: &&str| !agents.contains_key(*id);
-        if let Some(id) = beat.agent_id.as_deref().filter(is_unknown) {
-            let problem = format!("there is no agent {id:?}; there are {}", known());
-            return invalid("agentId", problem);
-        }
         let session = beat.session.as_deref().unwrap_or_default();
         if session.contains(|it: char| it.is_whitespace() || it.is_control()) {
             let problem = "must be the key of a session, which has no spaces".to_owned();
@@ -106,9 +101,9 @@ pub(super) fn checked(
         }
         let named = session.strip_prefix("agent:");
         let named = named.map(|rest| rest.split(':').next().unwrap_or_default());
-        let owner = owner.or(beat.agent_id.as_deref());
-        match (named, owner) {
-            (Some(id), Some(owner)) if id != owner => {
+        let owner = owner.or(beat.agent_id.as_deref().map(str::trim));
+        match (named, owner.filter(|owner| !owner.is_empty())) {
+            (Some(id), Some(owner)) if !id.eq_ignore_ascii_case(owner) => {
                 let problem = format!("must be a session of the agent {owner}, not of {id:?}");
                 return invalid("session", problem);
             }

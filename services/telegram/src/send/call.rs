@@ -18,6 +18,7 @@ use crate::form::Form;
 use crate::html::html;
 use crate::read::GENERAL;
 use crate::settings::{ReplyTo, TEXT_LIMIT};
+use crate::shown::Spot;
 
 /// Attempts at a message before the gateway has it again.
 const ATTEMPTS: u32 = 4;
@@ -47,15 +48,6 @@ impl Failure {
             reason: reason.into(),
         }
     }
-}
-
-/// A chat, and the topic in it. Numbers of messages count in a chat alone.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Spot {
-    /// The chat.
-    pub(crate) chat: String,
-    /// The topic.
-    pub(crate) thread: Option<i64>,
 }
 
 /// Where a message goes.

@@ -174,10 +174,10 @@ async fn inward_gateway_may_be_started_again() {
 #[tokio::test]
 async fn inward_check_says_whose_the_token_is() {
     let double = Double::start().await.unwrap();
-    let check = async |token: &'static str| {
-        let root = double.url();
+    let check = async |token: &str| {
+        let (root, token) = (double.url(), token.to_owned());
         let ended =
-            tokio::task::spawn_blocking(move || run(&["check", "--api-root", &root], token));
+            tokio::task::spawn_blocking(move || run(&["check", "--api-root", &root], &token));
         let output = ended.await.unwrap();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let (said, words) = (text(&output.stdout), text(&output.stderr));

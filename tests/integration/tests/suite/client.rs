@@ -138,5 +138,5 @@ async fn a_message_to_no_suite_says_how_to_start_one() {
     let site = Setup::empty().site();
     let said = site.ctl(&["message", "hello"]).await;
     said.ended(1)
-        .complains(&["is not running", "openclawctl run"]);
+        .complains(&["is not running", "openclawctl start"]);
 }

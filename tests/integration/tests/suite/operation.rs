@@ -58,7 +58,7 @@ async fn status_without_a_suite_says_how_to_start_one() {
     let said = site.ctl(&["status"]).await;
     said.ended(1)
         .says(&["does not answer"])
-        .complains(&["openclawctl run"]);
+        .complains(&["openclawctl start"]);
 }
 
 #[tokio::test]

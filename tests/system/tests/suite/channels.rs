@@ -13,6 +13,8 @@ use crate::stage::{PROGRAMS, SOURCE, bare_machine_with, eventually};
 
 /// Who writes to the bot.
 const PERSON: i64 = 8;
+/// The bot of a second account.
+const OTHER_BOT: i64 = 4300;
 /// What a message takes at most, a start of the machine before it included.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The most that `systemd-analyze security` may say of a unit.
@@ -160,7 +162,7 @@ fn telegram_answers_before_and_after_a_reboot() -> Result<()> {
     ensure!(texts.len() == 4, "each once: {texts:?}");
 
     // Another account beside it, of another bot.
-    let start = || Ok(scene.runtime.block_on(Double::start())?);
+    let start = || Ok(scene.runtime.block_on(Double::start_as(OTHER_BOT))?);
     let other = scene.machine.inside(start)?;
     scene.user(&format!(
         "openclawctl config set channels.telegram.accounts.work.apiRoot {}",
