@@ -96,7 +96,8 @@ fn jobs_run_when_nobody_is_there() -> Result<()> {
     })?;
     // Each firing of the timer is a start: none is one too many.
     scene.user(
-        "for start in $(seq 40); do systemctl --user start openclaw-schedule.service || exit; done",
+        "for start in $(seq 40); do systemctl --user start openclaw-schedule.service \
+         || { journalctl --user --no-pager -n 30; exit 1; }; done",
     )?;
     // Nothing of the suite runs but its sockets and the timer.
     scene.user(
