@@ -46,7 +46,7 @@ pub(crate) const CHECKS: &[Check] = &[
         id: "fs.state_dir.symlink",
         severity: Warn,
         remedy: "name the place itself with OPENCLAW_STATE_DIR; whoever owns a link's folder can lead it elsewhere",
-        find: |it| link(&it.paths.state),
+        find: |it| link(&it.named_state),
     },
     Check {
         id: "fs.state_dir.owner",

@@ -15,6 +15,8 @@ use serde_json::Value;
 #[derive(Debug)]
 pub(crate) struct Scene {
     pub(crate) paths: Paths,
+    /// The state directory as it is named.
+    pub(crate) named_state: PathBuf,
     pub(crate) home: PathBuf,
     /// The configuration with what comes over the file.
     pub(crate) value: Value,
@@ -35,6 +37,7 @@ impl Scene {
         };
         Ok(Self {
             paths,
+            named_state: Paths::named_state(environment)?,
             home: home.into(),
             value,
             written,

@@ -1,5 +1,7 @@
 //! The environment of agent processes: rebuilt, never inherited.
 
+use std::path::Path;
+
 use openclaw_config::Environment;
 
 use crate::places::Places;
@@ -19,6 +21,18 @@ const NETWORK: [&str; 5] = [
     "NO_PROXY",
     "NODE_EXTRA_CA_CERTS",
     "SSL_CERT_FILE",
+];
+
+/// Has git run no program, and take no folder for a repository, because files of the
+/// workspace say so (git-config(1), "Environment").
+const GIT: [(&str, &str); 7] = [
+    ("GIT_CONFIG_COUNT", "3"),
+    ("GIT_CONFIG_KEY_0", "safe.bareRepository"),
+    ("GIT_CONFIG_VALUE_0", "explicit"),
+    ("GIT_CONFIG_KEY_1", "core.fsmonitor"),
+    ("GIT_CONFIG_VALUE_1", "false"),
+    ("GIT_CONFIG_KEY_2", "core.hooksPath"),
+    ("GIT_CONFIG_VALUE_2", "/dev/null"),
 ];
 
 /// Variables by name, in the order they were set.
@@ -49,6 +63,17 @@ pub fn common(outer: &Environment, places: &Places) -> Variables {
     let languages = passed(outer, &PASSED).into_iter();
     variables.extend(languages.filter(|(name, value)| !is_of_locale(name) || is_plain(value)));
     variables
+}
+
+/// What is different where somebody is asked what an agent may do: the home of shells and
+/// git is `folder`, which begins empty in each turn. Their settings are programs: what an
+/// earlier turn left in the agent's home, or its workspace, would be run unasked.
+pub fn asked(variables: &mut Variables, folder: &Path) {
+    let folder = folder.display().to_string();
+    variables.retain(|(name, _)| name != "HOME");
+    let own = ["HOME", "ZDOTDIR"].map(|name| (name, folder.as_str()));
+    let all = own.into_iter().chain(GIT);
+    variables.extend(all.map(|(name, value)| (name.to_owned(), value.to_owned())));
 }
 
 /// Whether the variable chooses how characters are written.
@@ -82,6 +107,25 @@ pub(crate) fn passed(outer: &Environment, names: &[&str]) -> Variables {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn asked_has_one_home_that_is_the_turns() {
+        let mut variables = vec![("HOME".to_owned(), "/agents/main/home".to_owned())];
+        asked(&mut variables, Path::new("/turn"));
+        let homes = variables.iter().filter(|(name, _)| name == "HOME");
+        assert_eq!(
+            homes.map(|(_, home)| home.as_str()).collect::<Vec<_>>(),
+            ["/turn"]
+        );
+        let names: Vec<_> = variables.iter().map(|(name, _)| name.as_str()).collect();
+        let keys = names
+            .iter()
+            .filter(|name| name.starts_with("GIT_CONFIG_KEY"));
+        let count = variables
+            .iter()
+            .find(|(name, _)| name == "GIT_CONFIG_COUNT");
+        assert_eq!(count.unwrap().1, keys.count().to_string());
+    }
 
     #[test]
     fn locales_that_write_otherwise_than_in_utf8_are_not_passed_on() {

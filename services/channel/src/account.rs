@@ -1,8 +1,8 @@
 //! The account that a daemon speaks for, and where it keeps what it must not
 //! forget.
 
-use std::fs::{DirBuilder, File};
-use std::io;
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
@@ -17,8 +17,16 @@ const DEFAULT: &str = "default";
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Another process has it.
-    #[error("{} is in use by another daemon of the same account; stop that one", .0.display())]
-    Held(PathBuf),
+    #[error(
+        "{} is in use by another daemon of the same account{}",
+        .folder.display(), by(.holder)
+    )]
+    Held {
+        /// The folder.
+        folder: PathBuf,
+        /// Its process, and for how many seconds, where that is known.
+        holder: Option<(u32, u64)>,
+    },
     /// It cannot be made or opened.
     #[error("cannot use the folder {}", .path.display())]
     Open {
@@ -55,10 +63,21 @@ impl Folder {
             .mode(0o700)
             .create(&path)
             .map_err(failed)?;
-        let file = File::create(path.join("lock")).map_err(failed)?;
+        // Not emptied before it is ours: it says who has it.
+        let mut options = OpenOptions::new();
+        let options = options.read(true).write(true).create(true).truncate(false);
+        let file = options.open(path.join("lock")).map_err(failed)?;
         match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
-            Ok(lock) => Ok(Self { path, _lock: lock }),
-            Err((_, Errno::EWOULDBLOCK)) => Err(Error::Held(path)),
+            Ok(lock) => {
+                // It is held also where nothing can be written.
+                let _ = lock.set_len(0);
+                let _ = (&*lock).write_all(std::process::id().to_string().as_bytes());
+                Ok(Self { path, _lock: lock })
+            }
+            Err((file, Errno::EWOULDBLOCK)) => Err(Error::Held {
+                folder: path,
+                holder: holder(file),
+            }),
             Err((_, errno)) => Err(failed(errno.into())),
         }
     }
@@ -66,6 +85,23 @@ impl Folder {
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+}
+
+fn holder(mut lock: File) -> Option<(u32, u64)> {
+    let mut text = String::new();
+    lock.read_to_string(&mut text).ok()?;
+    let since = lock.metadata().and_then(|it| it.modified()).ok()?;
+    let seconds = since.elapsed().map_or(0, |it| it.as_secs());
+    Some((text.trim().parse().ok()?, seconds))
+}
+
+fn by(holder: &Option<(u32, u64)>) -> String {
+    match holder {
+        Some((pid, seconds)) => {
+            format!(" (process {pid}, for {seconds} s); end it with: kill {pid}")
+        }
+        None => "; stop that one".to_owned(),
     }
 }
 
@@ -83,7 +119,15 @@ mod tests {
         let held = Folder::take(root.path(), &account).unwrap();
         assert!(held.path().ends_with("telegram/default"));
         let error = Folder::take(root.path(), &account).unwrap_err();
-        assert!(error.to_string().contains("in use by another"), "{error}");
+        let told = error.to_string();
+        let expected = format!(
+            "another daemon of the same account (process {}",
+            std::process::id()
+        );
+        assert!(
+            told.contains(&expected) && told.contains("end it with: kill"),
+            "{told}"
+        );
         drop(held);
         assert!(Folder::take(root.path(), &account).is_ok());
     }

@@ -133,12 +133,15 @@ pub const COMMANDS: &[Command] = &[
         aliases: &["id"],
         ..command(Id::Whoami, "whoami", "Show your sender id.", "status")
     }),
-    of_guests(command(
-        Id::Usage,
-        "usage",
-        "Show the tokens this session has used.",
-        "status",
-    )),
+    of_guests(Command {
+        argument: Some(("off|tokens|full", "The line below each answer")),
+        ..command(
+            Id::Usage,
+            "usage",
+            "Show the tokens this session has used, or have them below each answer.",
+            "status",
+        )
+    }),
     command(
         Id::Models,
         "models",

@@ -56,17 +56,39 @@ impl Shell {
         }
     }
 
-    /// A candidate as the shell reads it.
+    /// A candidate as the shell reads it; none where it would be more than one line.
+    /// Bash puts it into the command line as it is, and names of sessions are chosen by
+    /// whoever begins them: what it would expand is quoted. The others quote themselves.
     #[must_use]
-    pub fn line(self, candidate: &Candidate) -> String {
+    pub fn line(self, candidate: &Candidate) -> Option<String> {
         let Candidate { word, help } = candidate;
-        match self {
-            Self::Bash => word.clone(),
-            // A colon ends the word there.
-            Self::Zsh => format!("{}:{help}", word.replace(':', "\\:")),
-            Self::Fish => format!("{word}\t{help}"),
+        if word.chars().any(char::is_control) {
+            return None;
         }
+        let help = help.replace(char::is_control, " ");
+        Some(match self {
+            Self::Bash => quoted(word),
+            // A colon ends the word there.
+            Self::Zsh => {
+                let word = word.replace('\\', "\\\\").replace(':', "\\:");
+                format!("{word}:{help}")
+            }
+            Self::Fish => format!("{word}\t{help}"),
+        })
     }
+}
+
+/// The word with a backslash before whatever means something to bash(1).
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| !c.is_ascii() || c.is_ascii_alphanumeric() || "_-./:=@%+,".contains(c);
+    let mut quoted = String::with_capacity(word.len());
+    for c in word.chars() {
+        if !is_plain(c) {
+            quoted.push('\\');
+        }
+        quoted.push(c);
+    }
+    quoted
 }
 
 #[cfg(test)]
@@ -74,12 +96,31 @@ mod tests {
     use super::*;
 
     #[test]
+    fn words_of_others_are_no_commands() {
+        let of = |word: &str| Candidate {
+            word: word.to_owned(),
+            help: "a\nb".to_owned(),
+        };
+        let hostile = of("agent:main:zy$({touch,/tmp/x})");
+        let expected = "agent:main:zy\\$\\(\\{touch,/tmp/x\\}\\)";
+        assert_eq!(Shell::Bash.line(&hostile).unwrap(), expected);
+        assert_eq!(
+            Shell::Bash.line(&of("größe `id`")).unwrap(),
+            "größe\\ \\`id\\`"
+        );
+        assert_eq!(Shell::Fish.line(&of("a")).unwrap(), "a\ta b");
+        for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
+            assert_eq!(shell.line(&of("a\nb")), None);
+        }
+    }
+
+    #[test]
     fn shells_are_told_the_word_and_what_it_is() {
         let candidate = Candidate {
             word: "agent:main:main".to_owned(),
             help: "today".to_owned(),
         };
-        let lines = [Shell::Bash, Shell::Zsh, Shell::Fish].map(|it| it.line(&candidate));
+        let lines = [Shell::Bash, Shell::Zsh, Shell::Fish].map(|it| it.line(&candidate).unwrap());
         let expected = [
             "agent:main:main",
             "agent\\:main\\:main:today",

@@ -15,6 +15,7 @@ pub mod problem;
 pub mod programs;
 pub mod redact;
 pub mod restored;
+pub mod room;
 pub mod schema;
 pub mod secret;
 pub mod state_lock;

@@ -46,10 +46,7 @@ impl Paths {
     /// directory.
     pub fn resolve(environment: &Environment) -> Result<Self, Error> {
         let home = absolute(environment, "HOME")?;
-        let state = match absolute(environment, "OPENCLAW_STATE_DIR")? {
-            Some(state) => state,
-            None => state_in(home.as_deref().ok_or(Error::NoStateDirectory)?),
-        };
+        let state = without_links(Self::named_state(environment)?);
         let runtime = match absolute(environment, "OPENCLAW_RUNTIME_DIR")? {
             Some(runtime) => runtime,
             None => match runtime_of_user(environment)? {
@@ -76,6 +73,18 @@ impl Paths {
             runtime,
             configuration,
         })
+    }
+
+    /// The state directory as it is named, which may be a link: to another disk, or of
+    /// another program's.
+    pub fn named_state(environment: &Environment) -> Result<PathBuf, Error> {
+        match absolute(environment, "OPENCLAW_STATE_DIR")? {
+            Some(state) => Ok(state),
+            None => {
+                let home = absolute(environment, "HOME")?;
+                Ok(state_in(home.as_deref().ok_or(Error::NoStateDirectory)?))
+            }
+        }
     }
 
     /// The configuration as it last was valid, beside the file; kept by the
@@ -266,6 +275,19 @@ impl Paths {
     }
 }
 
+/// The folder that is really meant. Of one that is not there yet its parent may be a link.
+/// What an agent may write is reached without following any.
+pub fn without_links(path: PathBuf) -> PathBuf {
+    if let Ok(real) = path.canonicalize() {
+        return real;
+    }
+    let parent = path.parent().and_then(|parent| parent.canonicalize().ok());
+    match (parent, path.file_name()) {
+        (Some(parent), Some(name)) => parent.join(name),
+        _ => path,
+    }
+}
+
 fn state_in(home: &Path) -> PathBuf {
     let preferred = home.join(".openclaw");
     if preferred.exists() {
@@ -302,6 +324,25 @@ mod tests {
 
     fn resolve(variables: &[(&str, &str)]) -> Result<Paths, Error> {
         Paths::resolve(&variables.iter().copied().collect())
+    }
+
+    #[test]
+    fn state_directory_that_is_a_link_is_the_folder_behind_it() {
+        let home = tempfile::tempdir().unwrap();
+        let data = home.path().join("disk/data");
+        std::fs::create_dir_all(&data).unwrap();
+        std::os::unix::fs::symlink("disk", home.path().join("link")).unwrap();
+        std::os::unix::fs::symlink("link/data", home.path().join(".openclaw")).unwrap();
+        let real = data.canonicalize().unwrap();
+        let state = |name: &str, value: &Path| {
+            let value = value.to_str().unwrap();
+            let paths = Paths::resolve(&[(name, value)].into_iter().collect());
+            paths.unwrap().state
+        };
+        assert_eq!(state("HOME", home.path()), real);
+        let new = home.path().join("link/new");
+        let expected = real.parent().unwrap().join("new");
+        assert_eq!(state("OPENCLAW_STATE_DIR", &new), expected);
     }
 
     #[test]

@@ -109,6 +109,19 @@ impl Problem {
     }
 }
 
+impl Problem {
+    /// The same behind the place where it is, where that is known.
+    pub fn placed(&self) -> String {
+        match &self.place {
+            Some(place) => {
+                let file = place.file.display();
+                format!("{file}:{}:{}: {self}", place.line, place.column)
+            }
+            None => self.to_string(),
+        }
+    }
+}
+
 impl fmt::Display for Problem {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}: {}", self.path, self.text())

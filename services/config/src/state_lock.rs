@@ -26,6 +26,8 @@ const SIZE_LIMIT: u64 = 64 * 1024;
 /// How long a lock whose holder has ended is waited for. A child that the
 /// holder was just starting has it until it becomes its program.
 const INHERITED_LIMIT: Duration = Duration::from_secs(2);
+/// How long a holder that has no name is waited for: it says it when it has the lock.
+const NAME_LIMIT: Duration = Duration::from_millis(500);
 /// Between two looks at such a lock: there is no event with a deadline for it.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
@@ -87,13 +89,13 @@ impl StateLock {
             source,
         };
         let mut file = lock_file::open(&path).map_err(failed)?;
-        let until = Instant::now() + INHERITED_LIMIT;
+        let begun = Instant::now();
         let locked = loop {
             match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
                 Ok(locked) => break locked,
                 Err((held, Errno::EWOULDBLOCK)) => {
                     let holder = read(&held);
-                    if !is_waited_for(holder.as_ref(), until, Instant::now()) {
+                    if !is_waited_for(holder.as_ref(), begun.elapsed()) {
                         return Err(Error::Held {
                             state: paths.state.clone(),
                             holder: holder.map(Box::new),
@@ -202,15 +204,17 @@ fn read(mut file: &File) -> Option<Holder> {
     serde_json::from_slice(&text).ok()
 }
 
-/// Whether a lock that somebody has may still be released for us.
-fn is_waited_for(holder: Option<&Holder>, until: Instant, now: Instant) -> bool {
-    !is_alive(holder) && now < until
+/// Whether a lock that somebody has may still be released for us, or its holder named.
+fn is_waited_for(holder: Option<&Holder>, waited: Duration) -> bool {
+    match holder {
+        None => waited < NAME_LIMIT,
+        Some(holder) => !is_alive(holder) && waited < INHERITED_LIMIT,
+    }
 }
 
-/// Whether the named holder still runs. One that says nothing is just
-/// starting.
-fn is_alive(holder: Option<&Holder>) -> bool {
-    holder.is_none_or(|holder| kill(Pid::from_raw(holder.pid), None) != Err(Errno::ESRCH))
+/// Whether the named holder still runs.
+fn is_alive(holder: &Holder) -> bool {
+    kill(Pid::from_raw(holder.pid), None) != Err(Errno::ESRCH)
 }
 
 #[cfg(test)]
@@ -309,13 +313,15 @@ mod tests {
     #[test]
     fn state_lock_is_waited_for_until_the_time_is_up_where_the_holder_ended() {
         let (gone, alive) = (named(i32::MAX), named(Pid::this().as_raw()));
-        let until = Instant::now();
-        let (before, after) = (until - LOOK_AGAIN, until + LOOK_AGAIN);
-        assert!(is_waited_for(Some(&gone), until, before));
-        assert!(!is_waited_for(Some(&gone), until, until));
-        assert!(!is_waited_for(Some(&gone), until, after));
-        assert!(!is_waited_for(Some(&alive), until, before));
-        assert!(!is_waited_for(None, until, before), "just starting");
+        let waited = |holder: Option<&Holder>| {
+            let mut times = (0..).map(|it| LOOK_AGAIN * it);
+            times
+                .find(|waited| !is_waited_for(holder, *waited))
+                .unwrap()
+        };
+        assert_eq!(waited(Some(&gone)), INHERITED_LIMIT);
+        assert_eq!(waited(Some(&alive)), Duration::ZERO);
+        assert_eq!(waited(None), NAME_LIMIT, "just starting");
     }
 
     #[test]

@@ -27,6 +27,14 @@ const OTHER_SECTIONS: [&str; 11] = [
     "talk", "tools",
 ];
 
+/// Where OpenClaw's secrets are.
+const SOURCES: [&str; 4] = ["env", "file", "exec", "store"];
+/// Keys of a channel that are its credentials.
+const TOKENS: [&str; 2] = ["botToken", "tokenFile"];
+/// What is left of a reference to a secret in a file, a program or a store: like a
+/// variable that is not set, it is no value.
+pub const ELSEWHERE: &str = "${a secret elsewhere}";
+
 impl Missing {
     fn is_kept(self, path: &KeyPath) -> bool {
         let section = path.parts().first().map(String::as_str).unwrap_or_default();
@@ -43,26 +51,55 @@ impl Missing {
 /// Replaces every `${NAME}` in every string of `document`, and every object
 /// `{source: "env", provider, id: "NAME"}` (OpenClaw's SecretRef); `$${` stands
 /// for a literal `${`. Returns what refers to a variable that is not set, which
-/// is left as it is.
+/// is left as it is, and to a secret that is no variable ([`ELSEWHERE`] is left).
 pub fn apply(document: &mut Value, environment: &Environment) -> Vec<Problem> {
     let mut missing = Vec::new();
     walk(document, &KeyPath::default(), environment, &mut missing);
     missing
 }
 
-/// The references that are errors.
-pub fn refused(missing: Vec<Problem>, policy: Missing) -> Vec<Problem> {
-    missing
-        .into_iter()
-        .filter(|problem| !policy.is_kept(&problem.path))
-        .collect()
+/// The references that are errors, and those that are not: what needs them is done
+/// without.
+pub fn refused(missing: Vec<Problem>, policy: Missing) -> (Vec<Problem>, Vec<Problem>) {
+    let is_refused = |it: &Problem| !policy.is_kept(&it.path) && !is_done_without(&it.path);
+    missing.into_iter().partition(is_refused)
+}
+
+/// Whether the place is one whose value nobody but its owner misses: a provider of
+/// models, a variable, what servers of tools and skills are given, a channel's token.
+fn is_done_without(path: &KeyPath) -> bool {
+    let parts: Vec<&str> = path.parts().iter().map(String::as_str).collect();
+    match parts.as_slice() {
+        ["models", "providers", _, _, ..] | ["env", ..] => true,
+        ["mcp", "servers", _, "env" | "headers", ..] => true,
+        ["skills", "entries", _, "apiKey" | "env", ..] => true,
+        ["channels", .., key] => TOKENS.contains(key),
+        _ => false,
+    }
+}
+
+/// The first reference in a text that nothing answered.
+pub fn unanswered(text: &str) -> Option<&str> {
+    let start = text.find("${")?;
+    let length = text[start..].find('}')? + 1;
+    Some(&text[start..start + length])
 }
 
 fn walk(value: &mut Value, path: &KeyPath, environment: &Environment, out: &mut Vec<Problem>) {
-    if let Value::Object(fields) = value
-        && let Some(name) = secret_reference(fields)
-    {
-        *value = Value::from(format!("${{{name}}}"));
+    if let Value::Object(fields) = value {
+        match secret_reference(fields) {
+            Some(("env", name)) => *value = Value::from(format!("${{{name}}}")),
+            Some((source, _)) => {
+                let problem = format!(
+                    "is a reference to a secret elsewhere ({source}), which is not read here; write \
+                     ${{VARIABLE}}, {{source: \"env\", …}}, or use a systemd credential"
+                );
+                out.push(Problem::other(path.clone(), problem));
+                *value = Value::from(ELSEWHERE);
+                return;
+            }
+            None => {}
+        }
     }
     match value {
         Value::String(text) if text.contains("${") => match expand(text, environment) {
@@ -86,10 +123,12 @@ fn walk(value: &mut Value, path: &KeyPath, environment: &Environment, out: &mut 
     }
 }
 
-fn secret_reference(fields: &Map<String, Value>) -> Option<&str> {
+/// Where OpenClaw's SecretRef says that a secret is, and its name there.
+fn secret_reference(fields: &Map<String, Value>) -> Option<(&str, &str)> {
     let known = |key: &String| ["source", "provider", "id"].contains(&key.as_str());
-    let is_environment = fields.get("source")?.as_str()? == "env" && fields.keys().all(known);
-    fields.get("id")?.as_str().filter(|_| is_environment)
+    let source = fields.get("source")?.as_str()?;
+    let is_one = SOURCES.contains(&source) && fields.keys().all(known);
+    Some((source, fields.get("id")?.as_str().filter(|_| is_one)?))
 }
 
 /// The text with its references replaced, or the name that is not set.
@@ -139,11 +178,19 @@ mod tests {
             "a": {"source": "env", "provider": "default", "id": "KEY"},
             "b": {"source": "file", "id": "KEY"},
             "c": {"source": "env", "id": "KEY", "more": 1},
+            "d": {"source": "gmail", "id": "KEY"},
         });
-        assert!(apply(&mut document, &environment).is_empty());
+        let missing = apply(&mut document, &environment);
         assert_eq!(document["a"], "k");
-        assert_eq!(document["b"]["source"], "file");
+        assert_eq!(document["b"], ELSEWHERE);
         assert_eq!(document["c"]["more"], 1);
+        assert_eq!(document["d"]["source"], "gmail");
+        assert_eq!(missing.len(), 1);
+        let told = missing[0].to_string();
+        assert!(
+            told.starts_with("b: is a reference to a secret elsewhere (file)"),
+            "{told}"
+        );
     }
 
     #[test]
@@ -156,6 +203,7 @@ mod tests {
         assert_eq!(document, before);
         let left = |policy| {
             refused(missing.clone(), policy)
+                .0
                 .iter()
                 .map(|problem| problem.path.to_string())
                 .collect::<Vec<_>>()
@@ -170,5 +218,40 @@ mod tests {
             ["models.list.0", "logging.y"]
         );
         assert!(missing[0].to_string().contains("${NOPE}"));
+    }
+
+    #[test]
+    fn what_its_owner_alone_misses_is_done_without() {
+        let mut document = json!({
+            "models": {"providers": {"x": {"apiKey": "${A}"}}, "default": "${B}"},
+            "mcp": {"servers": {"s": {"env": {"T": "${C}"}, "command": "${D}"}}},
+            "channels": {"telegram": {"accounts": {"w": {"botToken": "${E}"}}, "allowFrom": ["${F}"]}},
+            "gateway": {"auth": {"token": "${G}"}}, "tools": {"deny": ["${H}"]},
+        });
+        let missing = apply(&mut document, &Environment::default());
+        let (refused, without) = refused(missing, Missing::Refused);
+        let names = |all: Vec<Problem>| all.iter().map(|it| it.text()).collect::<String>();
+        let (refused, without) = (names(refused), names(without));
+        for (name, is_refused) in [
+            ("A", false),
+            ("B", true),
+            ("C", false),
+            ("D", true),
+            ("E", false),
+            ("F", true),
+            ("G", true),
+            ("H", true),
+        ] {
+            let name = format!("${{{name}}}");
+            assert_eq!(refused.contains(&name), is_refused, "{name}");
+            assert_eq!(without.contains(&name), !is_refused, "{name}");
+        }
+    }
+
+    #[test]
+    fn unanswered_is_the_first_reference() {
+        assert_eq!(unanswered("x${A}${B}"), Some("${A}"));
+        assert_eq!(unanswered("x${A"), None);
+        assert_eq!(unanswered("A}"), None);
     }
 }

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use openclaw_config::room;
 use openclaw_proto::invalid::Invalid;
 use rusqlite::ErrorCode;
 
@@ -83,6 +84,19 @@ pub enum Fault {
         #[source]
         source: Arc<io::Error>,
     },
+    /// Too little is free for a message and its answer.
+    #[error(
+        "less than {} KiB are free where {} is, and a message needs room for its answer; make \
+         room there",
+        room::LEAST / 1024, path.display()
+    )]
+    NoRoom {
+        /// The state directory.
+        path: PathBuf,
+        /// As the kernel would say it.
+        #[source]
+        source: Arc<io::Error>,
+    },
     /// As OpenClaw says it.
     #[error("send blocked by session policy")]
     Blocked,
@@ -118,6 +132,14 @@ impl Fault {
         Self::Read {
             path: path.to_owned(),
             source: Arc::new(source),
+        }
+    }
+
+    /// Nothing more is taken where `path` is.
+    pub(crate) fn no_room(path: &Path) -> Self {
+        Self::NoRoom {
+            path: path.to_owned(),
+            source: Arc::new(io::ErrorKind::StorageFull.into()),
         }
     }
 

@@ -153,6 +153,17 @@ impl Sessions {
         Ok(key)
     }
 
+    /// Begins the session of `key`, where there is none, with the id that its client asks
+    /// for, unless that names another one.
+    pub async fn begin_with(&self, key: &SessionKey, id: &str) -> Result<(), Refusal> {
+        self.is_configured(key.agent())?;
+        if !is_session_id(id) || self.resolve(id, "").await.is_ok() {
+            return Ok(());
+        }
+        let begun = self.storage.begin_as(key.clone(), id.to_owned()).await;
+        begun.map_err(Refusal::NotSaved)
+    }
+
     /// What the index has of the session of `key`; its messages are not counted
     /// for it.
     pub async fn entry(&self, key: &SessionKey) -> Result<Map<String, Value>, Refusal> {

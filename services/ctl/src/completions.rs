@@ -52,7 +52,9 @@ pub(crate) fn complete(
     for Candidate { word, help } in &found {
         // Names may be anybody's, and the shell's tab is ours.
         let candidate = candidate(&output::line(word), &output::line(help));
-        output::stdout_line(&arguments.shell.line(&candidate))?;
+        if let Some(line) = arguments.shell.line(&candidate) {
+            output::stdout_line(&line)?;
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -39,6 +39,7 @@ pub(crate) fn start(
         return Ok(ExitCode::SUCCESS);
     }
     if has_units(environment) {
+        refuse_in_vain(&paths)?;
         if let Some(port) = arguments.port {
             keep_port(port, environment)?;
         }
@@ -48,6 +49,14 @@ pub(crate) fn start(
         return Ok(ExitCode::SUCCESS);
     }
     in_background(arguments.port, environment)
+}
+
+/// Refuses to start units that cannot work, and would reach their start limits.
+fn refuse_in_vain(paths: &Paths) -> Result<(), Failure> {
+    match obstacle::find(paths) {
+        Some(obstacle) => Err(obstacle),
+        None => Ok(()),
+    }
 }
 
 fn in_background(port: Option<u16>, environment: &Environment) -> Result<ExitCode, Failure> {
@@ -95,6 +104,7 @@ pub(crate) fn restart(
     let paths = Paths::resolve(environment)?;
     let ran = openclaw_foreground::is_running(&paths);
     if !ran && has_units(environment) {
+        refuse_in_vain(&paths)?;
         if let Some(port) = arguments.port {
             keep_port(port, environment)?;
         }
@@ -166,16 +176,22 @@ fn answering(paths: &Paths, mut started: Option<(Child, Option<Said>)>) -> Resul
     let runtime = connection::runtime()?;
     let waited = runtime.block_on(async {
         loop {
-            let suite = status::ask(paths).await;
-            if suite.is_whole() {
-                return Ok(suite);
+            let mut is_ours = true;
+            if let Some((child, said)) = &mut started {
+                if let Ok(Some(ended)) = child.try_wait() {
+                    let said = said.take().map(Said::end).unwrap_or_default();
+                    let reason = obstacle::ended(paths);
+                    return Err(reason.unwrap_or_else(|| ended_at_once(ended, &said)));
+                }
+                // Somebody else's suite may answer there, too.
+                let runs = openclaw_foreground::pid(paths);
+                is_ours = runs.and_then(|pid| u32::try_from(pid).ok()) == Some(child.id());
+            } else if let Some(obstacle) = obstacle::find(paths) {
+                return Err(obstacle);
             }
-            if let Some((child, said)) = &mut started
-                && let Ok(Some(ended)) = child.try_wait()
-            {
-                let said = said.take().map(Said::end).unwrap_or_default();
-                let reason = obstacle::ended(paths);
-                return Err(reason.unwrap_or_else(|| ended_at_once(ended, &said)));
+            let suite = status::ask(paths).await;
+            if is_ours && suite.is_whole() {
+                return Ok(suite);
             }
             if Instant::now() > end {
                 return Err(Failure::new("the daemons do not answer yet")

@@ -20,6 +20,7 @@ use table::Effect;
 pub mod table;
 #[cfg(test)]
 mod tests;
+mod values;
 
 /// Keys of a configuration that have no effect, for the same reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -42,6 +43,12 @@ pub fn unused(document: &Value) -> Vec<Unused> {
     let mut found: BTreeMap<(u8, String), Vec<String>> = BTreeMap::new();
     visit(document, |path, value, effect, is_last| {
         if let (true, Some(reason)) = (is_last, effect.reason_with(value)) {
+            let keys = found.entry((effect.rank(), reason)).or_default();
+            keys.push(path.to_string());
+        }
+    });
+    values::visit(document, |path, effect| {
+        if let Some(reason) = effect.reason() {
             let keys = found.entry((effect.rank(), reason)).or_default();
             keys.push(path.to_string());
         }

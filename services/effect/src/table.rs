@@ -12,6 +12,8 @@ mod general;
 mod models;
 mod tools;
 
+pub(crate) use channels::OTHER_CHANNELS;
+
 /// What a key does here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
@@ -121,7 +123,7 @@ const fn row(at: &'static str, effect: Effect, keys: &'static [&'static str]) ->
 const UNSUPPORTED: Effect = Effect::NotSupported("");
 
 /// What only matters to channels.
-const CHANNELS: Effect =
+pub(crate) const CHANNELS: Effect =
     Effect::NotSupported("of the channels that OpenClaw has, Telegram is connected");
 
 /// What there is in the place of a model of embeddings in the daemon's own process.

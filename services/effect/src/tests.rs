@@ -149,6 +149,27 @@ fn keys_without_effect_are_listed_by_reason() {
 }
 
 #[test]
+fn values_that_nothing_acts_on_are_listed() {
+    let unused = unused(&json!({
+        "bindings": [{"agentId": "a", "match": {"channel": "telegram"}},
+            {"agentId": "a", "match": {"channel": "whatsapp"}}],
+        "messages": {"queue": {"byChannel": {"discord": "steer", "telegram": "steer"}}},
+        "session": {"resetByChannel": {"slack": {"mode": "idle"}}},
+        "hooks": {"mappings": [{"id": "a"}, {"transform": {"module": "gmail.js"}}]},
+    }));
+    let keys: Vec<_> = unused.iter().flat_map(|it| &it.keys).collect();
+    assert_eq!(
+        keys,
+        [
+            "hooks.mappings.1.transform",
+            "messages.queue.byChannel.discord",
+            "session.resetByChannel.slack",
+            "bindings.1",
+        ]
+    );
+}
+
+#[test]
 fn a_restriction_that_would_not_hold_is_an_error() {
     let problems = |document: Value| -> Vec<String> {
         let problems = restrictions(&document);

@@ -6,7 +6,7 @@ use std::thread::{self, JoinHandle};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use openclaw_terminal::failure::CONFIG;
+use openclaw_terminal::failure::{CONFIG, HELD};
 use openclaw_terminal::{Failure, output};
 
 use crate::record;
@@ -31,6 +31,7 @@ pub fn ended_at_once(ended: ExitStatus, said: &str) -> Failure {
     match code.filter(|code| *code != 0 && error.is_some()) {
         Some(code) => Failure::silent(code),
         None if code == Some(CONFIG) => Failure::not_startable("openclaw cannot start, see above"),
+        None if code == Some(HELD) => Failure::taken("another suite has the state, see above"),
         None => Failure::new(format!("openclawctl run ended at once ({ended})"))
             .hint("openclawctl run in this terminal says more"),
     }

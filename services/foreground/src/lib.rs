@@ -3,6 +3,7 @@
 
 use std::process::ExitCode;
 
+use openclaw_config::state_lock::StateLock;
 use openclaw_config::{Environment, Paths};
 use openclaw_terminal::Failure;
 use tokio::runtime::Runtime;
@@ -38,6 +39,9 @@ pub use log_file::{earlier as earlier_log, path as log_file};
 pub use running::{environment, is_running, pid, reload};
 pub use stop::stop;
 
+/// What holds the state directory for all of its daemons.
+const SUITE: &str = "openclawctl-run";
+
 /// Runs the daemons until a signal ends them. `overrides` are before the
 /// environment and the file.
 ///
@@ -58,6 +62,18 @@ pub fn run(
     }
     directory::prepare(&paths.runtime)?;
     let lock = lock::Lock::take(&paths.runtime)?;
+    // Daemons of a killed run may still be ending; others are those of units.
+    if !lock.was_stale()
+        && let Some(obstacle) = obstacle::any_suite(&paths)
+    {
+        return Err(obstacle);
+    }
+    // One of two that are started at once is refused before it has started anything.
+    let stop = format!(
+        "OPENCLAW_RUNTIME_DIR={} openclawctl run --stop",
+        paths.runtime.display()
+    );
+    let _state = StateLock::take(&paths, SUITE, stop).map_err(Failure::in_use)?;
     let log = log::Log::open().with_level(settings.log_level).kept(&paths);
     // On this thread, which lives as long as the process: the daemons'
     // parent-death signal is bound to the thread that starts them (prctl(2)).

@@ -64,6 +64,9 @@ impl LogFile {
         }
         if open.file.write_all(line.as_bytes()).is_ok() {
             open.length += line.len() as u64;
+        } else {
+            // Of a full disk a piece remains, with which the next record would be one line.
+            let _ = open.file.set_len(open.length);
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::io::{self, ErrorKind, Write as _};
 use std::path::Path;
 
-use openclaw_config::{Paths, state_lock};
+use openclaw_config::{Paths, room, state_lock};
 use openclaw_terminal::Failure;
 
 /// The daemons that own a part of the state.
@@ -13,8 +13,7 @@ pub(crate) const OWNERS: [&str; 3] = [
     "openclaw-agent-runner",
     "openclaw-memory",
 ];
-/// What is written for a trial. Less than this free is no room for a message
-/// either.
+/// What is written for a trial.
 const TRIAL: [u8; 4096] = [0; 4096];
 
 /// What keeps the suite of `paths` from working, if anything does.
@@ -50,6 +49,13 @@ pub fn other_suite(paths: &Paths) -> Option<Failure> {
         .map(|holder| Failure::held(&paths.state, &holder))
 }
 
+/// Any suite that uses the state, wherever its sockets are.
+pub(crate) fn any_suite(paths: &Paths) -> Option<Failure> {
+    let mut holders = OWNERS.into_iter();
+    let holder = holders.find_map(|program| state_lock::holder(paths, program))?;
+    Some(Failure::held(&paths.state, &holder))
+}
+
 /// Why nothing can be written to the state directory, if so. One that is not
 /// there yet is made by the first start.
 pub fn unwritable(state: &Path) -> Option<String> {
@@ -74,8 +80,12 @@ pub fn unwritable(state: &Path) -> Option<String> {
     }
 }
 
-/// Written through to the disk, into a file that never had a name.
+/// Written through to the disk, into a file that never had a name. Where less is free than
+/// the gateway takes messages with, it is full.
 fn try_writing(folder: &Path) -> io::Result<()> {
+    if room::is_short(folder) {
+        return Err(ErrorKind::StorageFull.into());
+    }
     let mut file = tempfile::tempfile_in(folder)?;
     file.write_all(&TRIAL)?;
     file.sync_data()

@@ -145,7 +145,7 @@ async fn clear(path: &Path, until: Instant, log: &Log) -> Result<(), Failure> {
     let mut told = false;
     while is_answered(path).with_context(|| format!("cannot look who answers at {shown}"))? {
         if Instant::now() >= until {
-            return Err(Failure::new(format!("somebody answers at {shown} already")).hint(
+            return Err(Failure::taken(format!("somebody answers at {shown} already")).hint(
                 "if it is systemd: systemctl --user stop openclaw.target, or use it instead of run",
             ));
         }

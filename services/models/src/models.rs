@@ -64,7 +64,8 @@ fn list(arguments: &List, environment: &Environment) -> Result<ExitCode, Failure
     }
     let fault = |model: &str| {
         let (provider, _) = model.split_once('/')?;
-        settings.provider_faults.get(provider).cloned()
+        let fault = settings.provider_faults.get(provider).cloned();
+        fault.or_else(|| Some(settings.known_models.check(model).err()?.to_string()))
     };
     if arguments.json {
         let document = |(model, agents): &(String, Vec<String>)| {

@@ -1,6 +1,6 @@
 //! Addresses that no name may lead to.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 
 /// Whether it is an address of the public internet: not this machine's, not of
 /// its networks, not its provider's metadata service (169.254.169.254 and
@@ -13,11 +13,12 @@ pub fn is_public(address: IpAddr) -> bool {
 }
 
 /// Whether it is an address of this machine itself or of its links, which no
-/// process of a turn reaches whatever it is granted: loopback, unspecified
-/// (which is loopback too), link-local, multicast and broadcast, and where
+/// process of a turn reaches whatever it is granted: of one of its interfaces,
+/// loopback, unspecified (which is loopback too), link-local, multicast and broadcast, and where
 /// providers of machines answer with these machines' own credentials.
 pub(super) fn is_own(address: IpAddr) -> bool {
-    if METADATA.contains(&address) {
+    // No other can be listened at (bind(2), EADDRNOTAVAIL).
+    if METADATA.contains(&address) || UdpSocket::bind((address, 0)).is_ok() {
         return true;
     }
     match address {
@@ -195,5 +196,19 @@ mod tests {
         ] {
             assert!(!is_own(address.parse().unwrap()), "{address}");
         }
+    }
+
+    #[test]
+    fn addresses_of_this_machines_interfaces_are_its_own() {
+        let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
+        // Nothing is sent; where there is no way out there is no such address.
+        if socket.connect("198.51.100.1:9").is_err() {
+            return;
+        }
+        let IpAddr::V4(address) = socket.local_addr().unwrap().ip() else {
+            panic!("not of version 4");
+        };
+        assert!(is_own(IpAddr::V4(address)), "{address}");
+        assert!(is_own(IpAddr::V6(address.to_ipv6_mapped())), "{address}");
     }
 }

@@ -189,7 +189,7 @@ impl Ask<'_> {
             Id::Commands => Ok(catalogue()),
             Id::Status => about::status(self).await,
             Id::Whoami => Ok(about::whoami(self)),
-            Id::Usage => about::usage(self).await,
+            Id::Usage => about::usage(self, argument).await,
             Id::Models => about::models(self),
             Id::Agents => Ok(about::agents(self)),
             Id::Tools => Ok(about::tools(self).await),

@@ -6,6 +6,7 @@ mod command;
 mod context;
 mod conversation;
 mod follow;
+mod late;
 mod outcome;
 mod reply;
 mod resumption;
@@ -274,11 +275,14 @@ async fn finish(reply: Reply<'_>, outcome: Kind, started: Instant) {
 async fn conclude(reply: Reply<'_>, outcome: Kind, started: Instant) -> bool {
     let Reply { turns, run, .. } = reply;
     let said = turns.spoken(reply.text()).to_string();
-    let (outcome, is_durable) = reply.close(outcome).await;
+    let (outcome, unsaved) = reply.close(outcome).await;
     notable::ended(&outcome, started.elapsed(), &said);
     turns.counters.runs.ended(&outcome);
     run.publish(outcome);
-    is_durable
+    match unsaved {
+        None => true,
+        Some(closing) => late::save(turns, closing).await,
+    }
 }
 
 /// Answers a message that only begins the conversation anew.

@@ -27,7 +27,8 @@ pub use entry::{BackendSession, ListedEntry, SessionEntry};
 use file::Slot;
 pub(crate) use file::entry_of;
 pub use patch::{
-    InvalidPatch, LABEL_LIMIT, Patch, REASONING_LEVELS, THINKING_LEVELS, VERBOSE_LEVELS,
+    InvalidPatch, LABEL_LIMIT, Patch, REASONING_LEVELS, THINKING_LEVELS, USAGE_LEVELS,
+    VERBOSE_LEVELS,
 };
 pub(crate) use rebuild::{candidate, is_transcript, transcripts};
 

@@ -1,5 +1,6 @@
 //! The configuration as one document: every step of [`openclaw_config::pipeline`].
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use openclaw_config::environment::Environment;
@@ -229,13 +230,25 @@ impl Reading<'_> {
         substitute::apply(&mut value, &all);
         all = variables::overlay(&value, &all);
         value.clone_from(written);
-        let missing = substitute::apply(&mut value, &all);
-        let refused = substitute::refused(missing, policy);
-        if refused.is_empty() {
-            Ok((value, all, false))
-        } else {
-            Err(self.invalid(refused))
+        let mut missing = substitute::apply(&mut value, &all);
+        if !missing.is_empty() {
+            let unused = effect::unused(written);
+            let keys: BTreeSet<&String> = unused.iter().flat_map(|it| &it.keys).collect();
+            missing.retain(|problem| !keys.contains(&problem.path.to_string()));
         }
+        let (refused, mut without) = substitute::refused(missing, policy);
+        if !refused.is_empty() {
+            return Err(self.invalid(refused));
+        }
+        // Another daemon may know what this one does not.
+        if policy == Missing::Refused {
+            locate::place(&mut without, &self.sources);
+            let told = without
+                .iter()
+                .map(|it| format!("{}; it is done without", it.placed()));
+            self.warnings.extend(told);
+        }
+        Ok((value, all, false))
     }
 
     fn with_login_shell(&mut self, document: &Value, environment: Environment) -> Environment {

@@ -297,7 +297,15 @@ pub fn validate(paths: &Paths, environment: &Environment) -> Result<Findings, Er
         .map(|(path, problem)| Problem::other(path, problem))
         .collect();
     let absent: Vec<_> = unknown_models(&settings).chain(absent).collect();
-    let problems = settings.mcp_problems.into_iter();
+    // Of a variable that is not set the document's warnings tell.
+    let is_beside_variables = |(path, _): &(KeyPath, String)| {
+        let parts = path.parts();
+        !(parts.first().is_some_and(|it| it == "mcp") && parts.get(3).is_some_and(|it| it == "env"))
+    };
+    let problems = settings
+        .mcp_problems
+        .into_iter()
+        .filter(is_beside_variables);
     let mut problems: Vec<_> = problems
         .map(|(path, problem)| Problem::other(path, problem))
         .collect();
@@ -348,14 +356,7 @@ fn unknown_models(settings: &Settings) -> impl Iterator<Item = Problem> {
 /// The problems as lines, each with its place.
 fn placed(mut problems: Vec<Problem>, sources: &[Source]) -> Vec<String> {
     locate::place(&mut problems, sources);
-    let line = |problem: &Problem| match &problem.place {
-        Some(place) => {
-            let file = place.file.display();
-            format!("{file}:{}:{}: {problem}", place.line, place.column)
-        }
-        None => problem.to_string(),
-    };
-    problems.iter().map(line).collect()
+    problems.iter().map(Problem::placed).collect()
 }
 
 /// The file before the last change.

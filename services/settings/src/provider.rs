@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use openclaw_config::environment::Environment;
 use openclaw_config::secret::Secret;
+use openclaw_config::substitute;
 use openclaw_credentials::{PASSED, Profile, Scheme, Usage};
 use serde_json::Value;
 
@@ -162,6 +163,12 @@ pub fn resolve(
     Ok(providers)
 }
 
+/// Those that cannot be asked, and why, a sentence.
+pub fn faults(providers: &BTreeMap<String, Provider>) -> BTreeMap<String, String> {
+    let fault = |it: &Provider| Some((it.id.clone(), it.fault.clone()?));
+    providers.values().filter_map(fault).collect()
+}
+
 /// The providers that are known without configuration.
 pub fn known() -> impl Iterator<Item = &'static str> {
     KNOWN.iter().map(|known| known.0)
@@ -209,21 +216,33 @@ fn one(
         let problem = || format!("{} is missing, so {id} is not used", key("baseUrl"));
         fault.get_or_insert_with(problem);
     }
+    for (field, text) in [
+        ("baseUrl", base_url.as_deref()),
+        ("api", fragment.api.as_deref()),
+    ] {
+        if let Some(name) = text.and_then(substitute::unanswered) {
+            fault = Some(unanswered(id, &key(field), name));
+        }
+    }
     let from_environment = environment.get(&key_variable).map(|value| {
         let source = format!("the variable {key_variable}");
         access(&key_variable, Secret::new(value), source)
     });
-    let from_file = fragment
-        .api_key
-        .map(|secret| access(&key("apiKey"), secret, key("apiKey")));
+    let written = fragment.api_key.as_ref();
+    let missing = written.and_then(|secret| substitute::unanswered(secret.reveal()));
+    let from_file = written.filter(|_| missing.is_none());
+    let from_file = from_file.map(|it| access(&key("apiKey"), it.clone(), key("apiKey")));
     let access: Vec<Access> = passed(id, credentials)
         .into_iter()
         .chain(from_environment)
         .chain(from_file)
         .collect();
+    if let Some(name) = missing.filter(|_| access.is_empty()) {
+        fault.get_or_insert_with(|| unanswered(id, &key("apiKey"), name));
+    }
     Ok(Provider {
         id: id.to_owned(),
-        base_url: match base_url {
+        base_url: match base_url.filter(|url| substitute::unanswered(url).is_none()) {
             Some(url) => checked_url(&url).map_err(|problem| (key("baseUrl"), problem))?,
             None => String::new(),
         },
@@ -237,6 +256,17 @@ fn one(
         models: fragment.models,
         fault,
     })
+}
+
+/// Why a provider is not used whose key `key` says `name` and nothing else.
+fn unanswered(id: &str, key: &str, name: &str) -> String {
+    if name == substitute::ELSEWHERE {
+        return format!(
+            "{key} is a reference to a secret elsewhere, which is not read here; {id} is not used \
+             (${{VARIABLE}} or a systemd credential would do)"
+        );
+    }
+    format!("{key} refers to {name}, which is not set, so {id} is not used")
 }
 
 /// The service manager's credential for a provider.

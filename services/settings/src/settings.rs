@@ -154,9 +154,7 @@ impl Settings {
         let mut providers = fragment.models.providers.clone();
         providers.retain(|_, provider| !provider.has_references());
         let checked = provider::resolve(&providers, environment, &BTreeMap::new());
-        let checked = checked.map_err(invalid)?.into_values();
-        let fault = |provider: provider::Provider| Some((provider.id, provider.fault?));
-        let provider_faults = checked.filter_map(fault).collect();
+        let provider_faults = provider::faults(&checked.map_err(invalid)?);
         let source = agent::Source {
             paths: &paths,
             document: &document,
@@ -176,7 +174,7 @@ impl Settings {
         tools::check_paths(&fragment.mcp, &paths).map_err(invalid)?;
         fragment.cron.checked().map_err(invalid)?;
         heartbeat::checked(&fragment, &agents).map_err(invalid)?;
-        let known_models = KnownModels::of(&fragment.models, agents.values());
+        let known_models = KnownModels::of(&fragment.models, agents.values(), &provider_faults);
         Ok(Self {
             log_level: fragment.logging.level,
             log_content: fragment.logging.content,

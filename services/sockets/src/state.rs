@@ -73,7 +73,8 @@ pub(super) fn socket(paths: &Paths) -> Result<Option<String>, Failure> {
 
 /// The line that names the folder; none where the units name it already.
 pub(super) fn variable(paths: &Paths) -> Result<Option<String>, Failure> {
-    let usual = paths.home.as_ref().map(|home| home.join(USUAL));
+    let usual = paths.home.as_ref();
+    let usual = usual.map(|home| openclaw_config::paths::without_links(home.join(USUAL)));
     if usual.as_ref() == Some(&paths.state) {
         return Ok(None);
     }

@@ -27,7 +27,7 @@ pub async fn ask(paths: &Paths) -> Suite {
             runner: told(status.runner.clone(), &status.runner_problem).into(),
             memory: told(status.memory.clone(), &status.memory_problem).into(),
             gateway: Answer::Given(Gateway::from(status)),
-            state_problem: obstacle::unwritable(&paths.state),
+            state_problem: obstacle::find(paths).map(|obstacle| obstacle.text()),
         },
         Err(problem) => ask_alone(paths, problem).await,
     }
@@ -59,7 +59,7 @@ pub async fn ask_awake(paths: &Paths, processes: &Processes) -> Suite {
         runner,
         memory,
         channels,
-        state_problem: obstacle::unwritable(&paths.state),
+        state_problem: obstacle::find(paths).map(|obstacle| obstacle.text()),
     }
 }
 

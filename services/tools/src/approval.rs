@@ -12,14 +12,14 @@ mod shown;
 pub mod target;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::policy::glob;
 
 use safe::SafeBins;
 
 pub use command::{NotSimple, Word, Words, parse};
-pub use shown::shown;
+pub use shown::{shown, shown_with};
 
 /// When somebody is asked (`tools.exec.ask`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -119,16 +119,16 @@ impl Form {
 }
 
 impl Grant {
-    /// What is granted when `command` is, as the tool was given it, in
-    /// `directory`.
+    /// What is granted when `command` is, as the tool was given it, with these
+    /// variables, in `directory`.
     #[must_use]
-    pub fn of_command(command: &Value, directory: String) -> Self {
+    pub fn of_command(command: &Value, variables: &Map<String, Value>, directory: String) -> Self {
         Self {
             form: match command {
                 Value::Array(_) => Form::Words,
                 _ => Form::Line,
             },
-            command: shown(command),
+            command: shown_with(command, variables),
             directory,
         }
     }
@@ -246,7 +246,7 @@ mod tests {
     }
 
     fn here(command: &Value) -> Grant {
-        Grant::of_command(command, "/here".to_owned())
+        Grant::of_command(command, &Map::new(), "/here".to_owned())
     }
 
     fn judge(rules: &Rules, command: &Value, plain: bool) -> Verdict {
@@ -392,7 +392,7 @@ mod tests {
     fn a_grant_holds_for_its_directory_and_its_form() {
         let rules = rules(&[], &["make clean", "A=b make"]);
         let command = json!("make clean");
-        let elsewhere = Grant::of_command(&command, "/elsewhere".to_owned());
+        let elsewhere = Grant::of_command(&command, &Map::new(), "/elsewhere".to_owned());
         assert!(matches!(
             rules.judge(&command, &elsewhere, true),
             Verdict::Ask(_)

@@ -73,7 +73,9 @@ impl Policy {
         }
         let denied = |layer: &&Layer| tool.is_in(&layer.deny);
         if self.layers.iter().any(|layer| denied(&layer)) {
-            return Some("tools.deny of the configuration has it".to_owned());
+            return Some(
+                "the configuration denies it (tools.deny or tools.exec.security)".to_owned(),
+            );
         }
         // The last layer that names a profile says which one holds.
         let profile = self.layers.iter().rev().find_map(|layer| layer.profile);

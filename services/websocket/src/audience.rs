@@ -15,6 +15,8 @@ pub(super) enum Audience<'a> {
     Run(&'a str),
     /// Of these, who asked for the arguments and results of tools.
     Tools(&'a str),
+    /// Of these, who did not.
+    Toolless(&'a str),
     /// Who watches runs of this session in the form of seed 002.
     Seed(&'a str),
     /// Who follows the session index.

@@ -112,6 +112,7 @@ impl Client {
             Audience::Holders(scope) => self.may(*scope),
             Audience::Run(key) => !caps.seed_events && self.sees(key),
             Audience::Tools(key) => !caps.seed_events && caps.tool_events && self.sees(key),
+            Audience::Toolless(key) => !caps.seed_events && !caps.tool_events && self.sees(key),
             Audience::Seed(key) => caps.seed_events && self.sees(key),
             Audience::Index => self.may(Scope::Read) && self.lock().index,
             Audience::Messages(key) => self.may(Scope::Read) && self.lock().sessions.contains(*key),

@@ -39,10 +39,10 @@ struct Last {
     snapshot: Arc<Value>,
 }
 
-/// Sessions there are, runs that ended, whether the configuration is in use, and
-/// how the accounts of channels do: with another one the snapshot is not true any
+/// Whether a message would be answered, sessions there are, runs that ended, whether the
+/// configuration is in use, and how the accounts of channels do: with another one the snapshot is not true any
 /// more.
-type Stamp = (u64, u64, bool, Vec<AccountState>);
+type Stamp = (bool, u64, u64, bool, Vec<AccountState>);
 
 impl Health {
     pub(crate) fn new(core: Arc<Core>, doors: Arc<Doors>, hub: Arc<Hub>) -> Self {
@@ -69,7 +69,7 @@ impl Health {
         self.hub.versions.count_health();
     }
 
-    fn stamp(&self) -> Stamp {
+    fn stamp(&self, ok: bool) -> Stamp {
         let ended = self.core.counters.runs.all().map(|(_, count)| count).sum();
         let is_in_use = self.core.configuration.is_in_use();
         let mut channels = self.doors.channels.states();
@@ -79,7 +79,7 @@ impl Health {
             health.last_error_ms = 0;
         }
         let count = self.core.storage.session_count();
-        (count, ended, is_in_use, channels)
+        (ok, count, ended, is_in_use, channels)
     }
 
     /// What was known last, for `hello-ok`.
@@ -93,7 +93,9 @@ impl Health {
     /// The snapshot, made anew after a minute, when a session or a run came to it,
     /// or for `probe`; everybody is told of a new one.
     pub(super) async fn current(&self, probe: bool) -> Result<Arc<Value>, Refusal> {
-        let stamp = self.stamp();
+        // It is known for a second, by a cache of its own.
+        let ok = self.doors.report().await.is_ready();
+        let stamp = self.stamp(ok);
         if let Some(last) = self.last()
             && !probe
             && last.at.elapsed() < FRESH
@@ -112,7 +114,6 @@ impl Health {
             let page = self.core.sessions.list(query).await?;
             agents.push((id.clone(), page));
         }
-        let ok = self.doors.report().await.is_ready();
         let took = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         let snapshot = Arc::new(self.describe(ok, &agents, took));
         self.set(stamp, Arc::clone(&snapshot));

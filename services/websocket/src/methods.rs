@@ -15,7 +15,6 @@ mod models;
 mod outbound;
 mod run;
 mod sessions;
-mod skills;
 mod status;
 mod system;
 mod tools;
@@ -234,7 +233,6 @@ const METHODS: &[Method] = &[
     method!("sessions.send", WRITE, sessions::send),
     method!("sessions.subscribe", READ, sessions::subscribe),
     method!("sessions.unsubscribe", READ, sessions::unsubscribe),
-    method!("skills.status", READ, skills::status),
     method!("status", READ, status::status),
     method!("system-event", ADMIN, system::event),
     method!("system-presence", READ, system::presence),

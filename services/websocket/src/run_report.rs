@@ -424,11 +424,11 @@ impl<'a> RunReport<'a> {
 
     /// A family `agent` event with the next number.
     fn agent(&mut self, stream: &str, data: Value) {
-        self.agent_to(Audience::Run(self.key), stream, data);
+        self.seq += 1;
+        self.tell(Audience::Run(self.key), stream, data);
     }
 
-    fn agent_to(&mut self, audience: Audience<'_>, stream: &str, data: Value) {
-        self.seq += 1;
+    fn tell(&self, audience: Audience<'_>, stream: &str, data: Value) {
         if self.silent {
             return;
         }
@@ -448,8 +448,11 @@ impl<'a> RunReport<'a> {
 
     /// A tool's event, to those who are told of tools.
     fn tool(&mut self, data: Value) {
-        let data = self.levels.shown(data);
-        self.agent_to(self.levels.of_tools(self.key), "tool", data);
+        self.seq += 1;
+        if let Some(data) = self.levels.unasked(&data) {
+            self.tell(Audience::Toolless(self.key), "tool", data);
+        }
+        self.tell(Audience::Tools(self.key), "tool", data);
     }
 
     fn lifecycle(&mut self, data: Value) {

@@ -20,6 +20,7 @@ use openclaw_model_api::relay::{Prices, Relay};
 use openclaw_model_api::wire::ModelOptions;
 use openclaw_sandbox::Network;
 use openclaw_settings::price::PriceList;
+use openclaw_tools::approval::Ask;
 
 use super::ready::spec;
 use super::start::TurnStart;
@@ -158,6 +159,9 @@ impl TurnStart<'_> {
         let prepared = cli.prepare(&start).map_err(Error::Start)?;
         let (proxies, relay) = self.proxies(access).await;
         let mut variables = environment::common(&self.settings.environment, &places);
+        if start.rules.ask != Ask::Off {
+            environment::asked(&mut variables, &start.folder());
+        }
         variables.extend(cli.variables(&start, proxies.model.is_none()));
         let spec = self
             .standing_cli(&start, &program, variables, proxies)

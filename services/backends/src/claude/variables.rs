@@ -1,5 +1,6 @@
 //! The environment of the Claude Code CLI.
 
+use std::path::Path;
 use std::time::Duration;
 
 use super::own::OFF;
@@ -25,6 +26,9 @@ const KEYS: [&str; 6] = [
     "ANTHROPIC_VERTEX_BASE_URL",
     "GOOGLE_APPLICATION_CREDENTIALS",
 ];
+
+/// The shell that lines are judged for.
+const BASH: &str = "/bin/bash";
 
 /// The most tokens of one answer.
 const LONGEST_ANSWER: &str = "CLAUDE_CODE_MAX_OUTPUT_TOKENS";
@@ -54,11 +58,18 @@ pub(super) fn of(start: &Start<'_>, keys: bool) -> Variables {
             // What is allowed for good is for one directory, and the CLI does
             // not tell in which one a command runs: it is always the first.
             ("CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR", "1"),
+            // It would tell its model of the workspace's repository, whose settings,
+            // which the agent can write, are programs to git.
+            ("CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS", "1"),
             // Its default of ten keeps a user waiting for minutes.
             ("CLAUDE_CODE_MAX_RETRIES", "3"),
         ]
         .map(|(name, value)| (name.to_owned(), value.to_owned())),
     );
+    // It prefers zsh, which reads lines in other ways than they are judged.
+    if Path::new(BASH).exists() {
+        variables.push(("CLAUDE_CODE_SHELL".to_owned(), BASH.to_owned()));
+    }
     variables.extend(OFF.map(|(name, _)| (name.to_owned(), "1".to_owned())));
     let model = start
         .model

@@ -38,7 +38,9 @@ const OFF: [&str; 20] = [
     "worktrees",
 ];
 /// Further settings. The files of instructions are in the prompt already.
-const SET: [&str; 8] = [
+const SET: [&str; 9] = [
+    // A login shell runs what an earlier turn left in the agent's home.
+    "allow_login_shell=false",
     "analytics.enabled=false",
     "check_for_update_on_startup=false",
     "history.persistence=\"none\"",

@@ -1,5 +1,6 @@
 //! Accepting a message: its entry, its session, its row in the ledger.
 
+use openclaw_config::room;
 use openclaw_proto::feed;
 use openclaw_proto::gateway::Accepted;
 use openclaw_proto::outbox::Place;
@@ -70,6 +71,10 @@ impl StateFiles {
             if let Some(record) = known.map_err(self.of_ledger())? {
                 return Ok(Admission::existing(record));
             }
+        }
+        let settings = self.session_files.settings();
+        if room::is_short(&settings.paths.state) {
+            return Err(Fault::no_room(&settings.paths.state));
         }
         // A command is no message to anybody.
         if incoming.command.is_none() && self.is_blocked(&incoming)? {

@@ -113,7 +113,7 @@ pub struct StoredRun {
 pub(crate) type BackendSessions = Vec<(String, BackendSession)>;
 
 /// How a run ended.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Closing {
     /// Its id.
     pub run_id: String,

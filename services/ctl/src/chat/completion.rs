@@ -92,7 +92,13 @@ impl Completer for Completion {
             .next()
             .unwrap_or_default();
         if word.starts_with('@') || OF_FILES.iter().any(|lead| word.starts_with(lead)) {
-            return self.files.complete(line, position, context);
+            // Names that an agent gave its files may be orders to the terminal.
+            let (at, mut files) = self.files.complete(line, position, context)?;
+            files.retain(|file| !file.replacement.chars().any(char::is_control));
+            for file in &mut files {
+                file.display = openclaw_terminal::output::line(&file.display);
+            }
+            return Ok((at, files));
         }
         Ok((position, Vec::new()))
     }
@@ -155,6 +161,8 @@ mod tests {
         let begun = format!("look at {}/rep", folder.path().display());
         let expected = format!("{}/report.txt", folder.path().display());
         assert_eq!(completed(&begun), std::slice::from_ref(&expected));
+        std::fs::write(folder.path().join("rep\x1b[2Jort"), "").unwrap();
+        assert_eq!(completed(&begun).len(), 1);
         let marked = format!("look at @{}/rep", folder.path().display());
         assert_eq!(completed(&marked), [expected]);
     }

@@ -160,7 +160,7 @@ fn sockets_of_somebody_else_are_left_alone() {
     fs::create_dir(scene.runtime()).unwrap();
     let _other = std::os::unix::net::UnixListener::bind(scene.socket("gateway")).unwrap();
     let refused = scene.run(&["run"]);
-    assert_eq!(refused.status.code(), Some(1));
+    assert_eq!(refused.status.code(), Some(3));
     let stderr = text(&refused.stderr);
     assert!(stderr.contains("somebody answers at"), "{stderr}");
     assert!(

@@ -3,8 +3,9 @@
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-/// What is written for a trial. Less than this free is no room for a message
-/// either.
+use openclaw_config::room;
+
+/// What is written for a trial.
 const TRIAL: [u8; 4096] = [0; 4096];
 
 /// Why nothing can be written, if so.
@@ -20,8 +21,11 @@ pub(super) async fn check(folder: PathBuf) -> Option<String> {
     }
 }
 
-/// Written through to the disk, and gone again when this returns.
+/// Also a little more than nothing is too little. Written through to the disk, and gone again when this returns.
 fn write(folder: &Path) -> io::Result<()> {
+    if room::is_short(folder) {
+        return Err(io::ErrorKind::StorageFull.into());
+    }
     let mut file = tempfile::Builder::new()
         .prefix(".readyz-")
         .tempfile_in(folder)?;

@@ -39,6 +39,17 @@ const FILTER: Effect = Restricts {
     instead: "take it away; approvers are asked about the commands of every agent and session",
 };
 
+/// Whether an agent may react to messages.
+const REACTIONS: Effect = Restricts {
+    when: When::Not(&["minimal", "extensive"]),
+    instead: "take it away; an agent that is told in AGENTS.md to send no reactions sends none",
+};
+/// What an agent may do of itself.
+const ACTIONS: Effect = Restricts {
+    when: When::False,
+    instead: "take it away; which tools there are is in tools.deny",
+};
+
 /// What belongs to the runtime of OpenClaw.
 const NODE: Effect = NotNeeded("it is about the network of Node.js");
 
@@ -63,7 +74,6 @@ const UNSUPPORTED_HERE: &[&str] = &[
     "joinIntro",
     "markdown",
     "mentionPatterns",
-    "reactionLevel",
     "responsePrefix",
     "richMessages",
     "silentErrorReplies",
@@ -76,6 +86,7 @@ const UNSUPPORTED_HERE: &[&str] = &[
     "webhookCertPath",
 ];
 const WEBHOOK_SECRETS: &[&str] = &["webhookSecret"];
+const OF_AGENTS: &[&str] = &["actions.reactions", "actions.sendMessage"];
 const NETWORK: &[&str] = &["network"];
 const TOOLS_OF_GROUPS: &[&str] = &["groups.*.tools", "groups.*.toolsBySender"];
 const SWITCHES_OF_DIRECT: &[&str] = &["direct.*.enabled"];
@@ -89,43 +100,42 @@ const RULES_OF_DIRECT: &[&str] = &[
     "direct.*.toolsBySender",
 ];
 
+/// OpenClaw's channels that are not connected.
+pub(crate) const OTHER_CHANNELS: &[&str] = &[
+    "a2a",
+    "buzz",
+    "clickclack",
+    "discord",
+    "feishu",
+    "googlechat",
+    "imessage",
+    "irc",
+    "line",
+    "matrix",
+    "mattermost",
+    "msteams",
+    "nextcloud-talk",
+    "nostr",
+    "qa-channel",
+    "raft",
+    "reef",
+    "signal",
+    "slack",
+    "sms",
+    "synology-chat",
+    "tlon",
+    "twitch",
+    "whatsapp",
+    "zalo",
+    "zalouser",
+];
+
 /// All accounts, and each.
 const ALL: &str = "channels.telegram";
 const EACH: &str = "channels.telegram.accounts.*";
 
 pub(super) const ROWS: &[Row] = &[
-    row(
-        "channels",
-        CHANNELS,
-        &[
-            "a2a",
-            "buzz",
-            "clickclack",
-            "discord",
-            "feishu",
-            "googlechat",
-            "imessage",
-            "irc",
-            "line",
-            "matrix",
-            "mattermost",
-            "msteams",
-            "nextcloud-talk",
-            "nostr",
-            "qa-channel",
-            "raft",
-            "reef",
-            "signal",
-            "slack",
-            "sms",
-            "synology-chat",
-            "tlon",
-            "twitch",
-            "whatsapp",
-            "zalo",
-            "zalouser",
-        ],
-    ),
+    row("channels", CHANNELS, OTHER_CHANNELS),
     row("channels", UNSUPPORTED, &["defaults", "modelByChannel"]),
     row(
         "channels.defaults",
@@ -148,6 +158,10 @@ pub(super) const ROWS: &[Row] = &[
     row(EACH, UNSUPPORTED, UNSUPPORTED_HERE),
     row(ALL, WEBHOOK_SECRET, WEBHOOK_SECRETS),
     row(EACH, WEBHOOK_SECRET, WEBHOOK_SECRETS),
+    row(ALL, REACTIONS, &["reactionLevel"]),
+    row(EACH, REACTIONS, &["reactionLevel"]),
+    row(ALL, ACTIONS, OF_AGENTS),
+    row(EACH, ACTIONS, OF_AGENTS),
     row(ALL, NODE, NETWORK),
     row(EACH, NODE, NETWORK),
     row(ALL, TOOLS, TOOLS_OF_GROUPS),

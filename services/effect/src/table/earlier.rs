@@ -166,7 +166,7 @@ pub(super) const ROWS: &[Row] = &[
     row("logging", JOURNALD, &["maxFiles", "maxSize", "path"]),
     row(
         "logging",
-        NotNeeded("records have no texts of messages and no credentials"),
+        NotNeeded("records have texts of messages with logging.content alone"),
         &["redactSensitive"],
     ),
     row(

@@ -126,7 +126,11 @@ pub(super) const ROWS: &[Row] = &[
     row("logging", UNSUPPORTED, &["audit"]),
     row(
         "logging",
-        NotNeeded("records have no texts of messages and no credentials"),
+        Restricts {
+            when: When::Set,
+            instead: "take it away, and leave logging.content off: records have no texts of \
+                      messages then; transcripts and memory keep what was said",
+        },
         &["redactPatterns"],
     ),
     row("mcp", UNSUPPORTED, &["apps"]),

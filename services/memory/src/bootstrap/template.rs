@@ -33,7 +33,7 @@ const TEMPLATES: [(&str, &str); 4] = [
     (
         "USER.md",
         "# User profile\n\
-         Nothing is known yet. KeptPart here what the user tells about themselves:\n\
+         Nothing is known yet. Keep here what the user tells about themselves:\n\
          name, language, time zone, preferences.\n",
     ),
     (

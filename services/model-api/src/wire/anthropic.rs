@@ -77,6 +77,7 @@ pub(super) fn judge(body: &mut Body<'_>, grants: &Grants) -> Result<(), Unfit> {
                 .is_some_and(|name| betas::passes(name, grants))
         });
     }
+    tools::keep_within(body.said.get_mut("messages"), need, grants)?;
     tools::keep(&mut body.said, need, grants)
 }
 

@@ -109,11 +109,10 @@ pub(super) fn judge_responses(body: &mut Body<'_>, grants: &Grants) -> Result<()
         let what = "an item of the input without type and role".to_owned();
         return Err(Unfit::NotPassed { what });
     }
+    tools::keep_within(body.said.get_mut("input"), need, grants)?;
     tools::keep(&mut body.said, need, grants)
 }
 
-/// Judges a request for a chat completion, and takes out of it what it can do
-/// without.
 /// Whether `input` has an item that says neither what it is nor whose: the API takes such
 /// a one for a reference to what is kept at the provider, maybe of somebody else's.
 fn has_nameless_items(input: Option<&Tree<'_>>) -> bool {
@@ -126,6 +125,8 @@ fn has_nameless_items(input: Option<&Tree<'_>>) -> bool {
     })
 }
 
+/// Judges a request for a chat completion, and takes out of it what it can do
+/// without.
 pub(super) fn judge_chat(body: &mut Body<'_>, grants: &Grants) -> Result<(), Unfit> {
     const SEARCH: &str = "web_search_options";
     let request = &mut body.fields;
@@ -135,6 +136,7 @@ pub(super) fn judge_chat(body: &mut Body<'_>, grants: &Grants) -> Result<(), Unf
     fields::keep(request, &known, grants);
     fields::keep_price(request);
     links::check(body.said.get("messages"), grants)?;
+    tools::keep_within(body.said.get_mut("messages"), need, grants)?;
     tools::keep(&mut body.said, need, grants)
 }
 

@@ -105,18 +105,24 @@ impl ModelOptions {
         if asked.is_none_or(|asked| asked > u64::from(most)) {
             request.insert(name.to_owned(), most.into());
         }
-        // What is thought counts among the tokens, and must leave some.
-        let budget = request
-            .get("thinking")
-            .and_then(|it| it.get("budget_tokens"));
-        if budget
-            .and_then(Value::as_u64)
-            .is_some_and(|budget| budget >= u64::from(most))
-        {
+        // What is thought counts among the tokens, and must leave half of them.
+        let most = u64::from(most);
+        let thinking = request.get_mut("thinking").and_then(Value::as_object_mut);
+        let Some(budget) = thinking.and_then(|it| it.get_mut("budget_tokens")) else {
+            return;
+        };
+        if budget.as_u64().is_some_and(|asked| asked >= most) {
+            *budget = (most / 2).into();
+        }
+        // Less than this no model thinks with (Anthropic's least).
+        if budget.as_u64().is_some_and(|left| left < LEAST_THINKING) {
             request.shift_remove("thinking");
         }
     }
 }
+
+/// The least budget of thinking that Anthropic's Messages API takes, in tokens.
+const LEAST_THINKING: u64 = 1_024;
 
 /// What a message says that was nothing but thinking; without a word the
 /// provider refuses it. The words are OpenClaw's.

@@ -39,6 +39,7 @@ struct Tokens {
     output_tokens: Value,
     cache_read_input_tokens: Value,
     cache_creation_input_tokens: Value,
+    cache_creation: Value,
     input_tokens_details: Value,
     prompt_tokens: Value,
     completion_tokens: Value,
@@ -96,7 +97,10 @@ impl Reported {
             usage.input = most(usage.input, &tokens.input_tokens);
             usage.output = most(usage.output, &tokens.output_tokens);
             usage.cache_read = most(usage.cache_read, &tokens.cache_read_input_tokens);
-            usage.cache_write = most(usage.cache_write, &tokens.cache_creation_input_tokens);
+            let written = tokens.cache_creation_input_tokens.as_u64();
+            let for_an_hour = tokens.cache_creation["ephemeral_1h_input_tokens"].as_u64();
+            let written = written.map(|all| all.saturating_add(dearer(for_an_hour.unwrap_or(0))));
+            usage.cache_write = usage.cache_write.max(written.unwrap_or_default());
             self.is_whole |= is_whole && tokens.output_tokens.is_u64();
             return;
         }
@@ -123,6 +127,13 @@ impl Reported {
         usage.output = most(usage.output, generated);
         self.is_whole |= is_whole && generated.is_u64();
     }
+}
+
+/// What is to be counted more of tokens that are kept for an hour: writing them costs
+/// twice what sending them does, and the price of writing is that for five minutes, 1.25
+/// times as much.
+fn dearer(for_an_hour: u64) -> u64 {
+    for_an_hour / 5 * 3 + for_an_hour % 5 * 3 / 5
 }
 
 impl From<Metrics> for Tokens {

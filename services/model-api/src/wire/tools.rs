@@ -56,6 +56,35 @@ pub(super) fn keep(
     }
 }
 
+/// What a call was made with, and what its arguments have to be: no tools of a request's.
+const DATA: [&str; 5] = ["arguments", "input", "input_schema", "parameters", "schema"];
+
+/// Takes the tools that are not granted out of what was said before: an item of it may
+/// bring tools (the responses API's `additional_tools` and `tool_search_output`).
+pub(super) fn keep_within(
+    tree: Option<&mut Tree<'_>>,
+    need: fn(&Fields<'_>) -> Need,
+    grants: &Grants,
+) -> Result<(), Unfit> {
+    match tree {
+        Some(Tree::List(items)) => {
+            for item in items {
+                keep_within(Some(item), need, grants)?;
+            }
+        }
+        Some(Tree::Object(fields)) => {
+            if let Some(Tree::List(tools)) = fields.get_mut("tools") {
+                sift(tools, need, grants)?;
+            }
+            for value in fields.values_mut_but(&DATA) {
+                keep_within(Some(value), need, grants)?;
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
 /// A tool that was taken out.
 struct Removed {
     kind: String,

@@ -81,6 +81,12 @@ impl<'a> Fields<'a> {
         fields.find_map(|(key, value)| (key == name).then_some(value))
     }
 
+    /// The values of all but these.
+    pub(super) fn values_mut_but(&mut self, names: &[&str]) -> impl Iterator<Item = &mut Tree<'a>> {
+        let fields = self.0.iter_mut();
+        fields.filter_map(|(key, value)| (!names.contains(&&**key)).then_some(value))
+    }
+
     /// The text of one; empty where there is none.
     pub(super) fn text(&self, name: &str) -> &str {
         self.get(name).and_then(Tree::as_str).unwrap_or_default()

@@ -6,7 +6,7 @@ use openclaw_conversations::Refusal;
 use openclaw_conversations::sessions::Shown;
 use openclaw_conversations::storage::{Overrides, QueueFields};
 use openclaw_proto::sessions::{Query, Session, Tokens};
-use openclaw_sessions::store::{Patch, REASONING_LEVELS, VERBOSE_LEVELS};
+use openclaw_sessions::store::{Patch, REASONING_LEVELS, USAGE_LEVELS, VERBOSE_LEVELS};
 use openclaw_tools::catalog::KNOWN;
 use serde_json::{Map, Value, json};
 
@@ -207,8 +207,22 @@ pub(super) fn whoami(ask: &Ask<'_>) -> String {
     )
 }
 
-/// `/usage`
-pub(super) async fn usage(ask: &Ask<'_>) -> Result<String, Failure> {
+/// `/usage`: what was used, or whether answers have a line that says it.
+pub(super) async fn usage(ask: &Ask<'_>, argument: &str) -> Result<String, Failure> {
+    match argument {
+        "" | "status" => used(ask).await,
+        level if USAGE_LEVELS.contains(&level) => {
+            set(ask, "responseUsage", json!(level)).await?;
+            Ok(format!("⚙️ Usage below answers: {level}."))
+        }
+        other => Ok(format!(
+            "⚠️ \"{other}\" is none of {}",
+            USAGE_LEVELS.join(", ")
+        )),
+    }
+}
+
+async fn used(ask: &Ask<'_>) -> Result<String, Failure> {
     let session = shown(ask).await?.map(|shown| shown.session);
     let session = session.unwrap_or_default();
     let used = session.tokens;
@@ -254,7 +268,12 @@ pub(super) async fn shown_level(
             let shown = shown(ask).await?;
             let entry = shown.map(|shown| shown.entry).unwrap_or_default();
             let level = entry.get(field).and_then(Value::as_str);
-            Ok(format!("Current {what} level: {}.", level.unwrap_or("off")))
+            // Without a level thinking is shown to clients that show it.
+            let unset = match field {
+                "reasoningLevel" => "on",
+                _ => "off",
+            };
+            Ok(format!("Current {what} level: {}.", level.unwrap_or(unset)))
         }
         level if levels.contains(&level) => {
             set(ask, field, json!(argument)).await?;

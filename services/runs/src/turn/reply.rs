@@ -28,7 +28,8 @@ pub(super) struct Reply<'a> {
     pub(super) skip: usize,
     /// Events of the turn that were heard.
     pub(super) heard: u64,
-    appends: Vec<Result<Pending<()>, Fault>>,
+    /// What was appended, with whether it is on the disk.
+    appends: Vec<(Vec<Message>, Result<Pending<()>, Fault>)>,
     /// Whether the agent has said or done anything.
     pub(super) has_spoken: bool,
     /// Calls of tools that have no result yet.
@@ -111,20 +112,22 @@ impl<'a> Reply<'a> {
 
     /// Appends `messages`. Whether they are on disk is asked when the reply is to be.
     pub(super) async fn append(&mut self, messages: Vec<Message>) {
-        let pending = self.turns.storage.append(&self.run.key, messages).await;
-        self.appends.push(pending);
+        let storage = &self.turns.storage;
+        let pending = storage.append(&self.run.key, messages.clone()).await;
+        self.appends.push((messages, pending));
     }
 
     /// The same, waiting until it is durable; whether it is.
     pub(super) async fn append_durably(&mut self, messages: Vec<Message>) -> bool {
-        let answer = match self.turns.storage.append(&self.run.key, messages).await {
+        let storage = &self.turns.storage;
+        let answer = match storage.append(&self.run.key, messages.clone()).await {
             Ok(pending) => pending.answer().await,
             Err(fault) => Err(fault),
         };
         match answer {
             Ok(()) => true,
             Err(fault) => {
-                self.appends.push(Err(fault));
+                self.appends.push((messages, Err(fault)));
                 false
             }
         }
@@ -171,10 +174,11 @@ impl<'a> Reply<'a> {
     }
 
     /// Makes the end durable and returns what the readers are told: only a
-    /// reply that is on disk is one. The second is whether it is.
-    pub(super) async fn close(mut self, mut outcome: Kind) -> (Kind, bool) {
+    /// reply that is on disk is one. What is not is returned too.
+    pub(super) async fn close(mut self, mut outcome: Kind) -> (Kind, Option<Closing>) {
         // Before the ledger is told how it ended, which is what the readers are told.
-        if let Err(fault) = self.kept().await {
+        let (lost, fault) = self.kept().await;
+        if let Some(fault) = fault {
             outcome = outcome::internal(SAVE, &fault);
         }
         let is_silent = matches!(outcome, Kind::Done(_)) && silence::is_silent(&self.text);
@@ -204,6 +208,7 @@ impl<'a> Reply<'a> {
         if matches!(outcome, Kind::Aborted { .. }) && !is_heard {
             messages.iter_mut().for_each(Message::set_withdrawn);
         }
+        messages.splice(0..0, lost);
         if let Some(command) = self.command {
             messages
                 .iter_mut()
@@ -224,18 +229,33 @@ impl<'a> Reply<'a> {
             reply,
             of_command: self.of_command,
         };
-        match self.turns.storage.close(closing).await {
-            Ok(()) => (outcome, true),
-            Err(fault) => (outcome::internal(SAVE, &fault), false),
+        match self.turns.storage.close(closing.clone()).await {
+            Ok(()) => (outcome, None),
+            Err(fault) => {
+                let outcome = outcome::internal(SAVE, &fault);
+                let closing = Closing {
+                    outcome: outcome.clone(),
+                    ..closing
+                };
+                (outcome, Some(closing))
+            }
         }
     }
 
     /// Waits until what was said so far is on disk. It was appended a round of
-    /// the model ago, so that this takes no time.
-    async fn kept(&mut self) -> Result<(), Fault> {
-        for append in self.appends.drain(..) {
-            append?.answer().await?;
+    /// the model ago, so that this takes no time. Returns what is not, and why.
+    async fn kept(&mut self) -> (Vec<Message>, Option<Fault>) {
+        let (mut lost, mut why) = (Vec::new(), None);
+        for (messages, append) in self.appends.drain(..) {
+            let kept = match append {
+                Ok(pending) => pending.answer().await,
+                Err(fault) => Err(fault),
+            };
+            if let Err(fault) = kept {
+                lost.extend(messages);
+                why = Some(fault);
+            }
         }
-        Ok(())
+        (lost, why)
     }
 }

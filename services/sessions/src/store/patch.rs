@@ -34,6 +34,8 @@ const AUTH_PROFILE_COUNT: &str = "authProfileOverrideCompactionCount";
 
 /// How much of its tools a session shows to clients that did not ask for them.
 pub const VERBOSE_LEVELS: &[&str] = &["off", "on", "full"];
+/// Whether a session has a line below each answer that says what was used.
+pub const USAGE_LEVELS: &[&str] = &["off", "tokens", "full", "on"];
 /// Whether a session shows what the model thought.
 pub const REASONING_LEVELS: &[&str] = &["off", "on", "stream"];
 
@@ -70,10 +72,7 @@ const FIELDS: [(&str, Kind); 24] = [
     ("reasoningLevel", Kind::Word(REASONING_LEVELS)),
     // A way out of the sandbox, which there is none of.
     ("elevatedLevel", Kind::Word(&["off"])),
-    (
-        "responseUsage",
-        Kind::Word(&["off", "tokens", "full", "on"]),
-    ),
+    ("responseUsage", Kind::Word(USAGE_LEVELS)),
     ("sendPolicy", Kind::Word(&["allow", "deny"])),
     // Groups come with channels.
     ("groupActivation", Kind::Word(&["mention"])),

@@ -39,17 +39,30 @@ pub enum UnknownModel {
         /// The models it has, the nearest first.
         known: Vec<String>,
     },
+    /// Its provider cannot be asked.
+    #[error("the model {name:?} cannot be asked: {fault}")]
+    Unusable {
+        /// The model, as it was given.
+        name: String,
+        /// Why, a sentence.
+        fault: String,
+    },
 }
 
 /// Providers with the models that are listed of them; an empty list is one that
 /// nobody wrote, and any name may be asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct KnownModels(BTreeMap<String, Vec<String>>);
+pub struct KnownModels {
+    listed: BTreeMap<String, Vec<String>>,
+    /// Providers that cannot be asked, and why.
+    faults: BTreeMap<String, String>,
+}
 
 impl KnownModels {
     pub(super) fn of<'a>(
         fragment: &keys::Models,
         agents: impl Iterator<Item = &'a AgentSettings>,
+        faults: &BTreeMap<String, String>,
     ) -> Self {
         let mut models: BTreeMap<String, Vec<String>> = provider::known()
             .map(|id| (id.to_owned(), Vec::new()))
@@ -66,21 +79,33 @@ impl KnownModels {
         for name in chosen.chain(&fragment.default) {
             let (provider, model) = named(name);
             match models.get_mut(provider) {
-                Some(listed) if !listed.is_empty() => listed.push(model.to_owned()),
+                Some(listed) if !listed.is_empty() && !listed.iter().any(|it| it == model) => {
+                    listed.push(model.to_owned());
+                }
                 _ => {}
             }
         }
-        Self(models)
+        Self {
+            listed: models,
+            faults: faults.clone(),
+        }
     }
 
     /// Whether `name` (`provider/model`, or a model of Anthropic's) can be asked
     /// for, as far as the configuration tells.
     pub fn check(&self, name: &str) -> Result<(), UnknownModel> {
         let (provider, model) = named(name);
-        let Some(listed) = self.0.get(provider) else {
+        if let Some(fault) = self.faults.get(provider) {
+            return Err(UnknownModel::Unusable {
+                name: name.to_owned(),
+                fault: fault.clone(),
+            });
+        }
+        let Some(listed) = self.listed.get(provider) else {
+            let usable = |id: &&String| !self.faults.contains_key(*id);
             return Err(UnknownModel::Provider {
                 name: name.to_owned(),
-                known: self.0.keys().cloned().collect(),
+                known: self.listed.keys().filter(usable).cloned().collect(),
             });
         };
         if listed.is_empty() || listed.iter().any(|known| known == model) {

@@ -93,7 +93,6 @@ impl Settings {
         let document = document::load(path, environment, Missing::KeptForGateway)?;
         let fragment = keys::typed(path, &document.value)?;
         base.warnings = document.warnings;
-        base.warnings.extend(base.provider_faults.values().cloned());
         let environment = document.environment;
         let origin = path.display().to_string();
         let invalid = |(key, problem)| Error::Value {
@@ -103,6 +102,9 @@ impl Settings {
         };
         let providers = provider::resolve(&fragment.models.providers, &environment, credentials)
             .map_err(invalid)?;
+        // With the variables that this daemon alone has.
+        base.provider_faults = provider::faults(&providers);
+        base.warnings.extend(base.provider_faults.values().cloned());
         let embedding = match &base.memory.embedder {
             Embedder::Remote { provider, .. } => {
                 let mut value = document.value;

@@ -9,6 +9,9 @@ use crate::settings::recipient::{LAST, Nobody, Recipient};
 /// Targets of heartbeats that name nobody.
 const OF_NOBODY: [&str; 2] = ["owner", "none"];
 
+/// Where mappings of hooks are said.
+const MAPPINGS: &str = "hooks.mappings";
+
 /// A place as the file says it.
 struct Told<'a> {
     /// The section that says it, and its key for the channel.
@@ -59,11 +62,29 @@ impl Settings {
                 account,
             });
         }
+        let mappings = self.gateway.hooks.mappings.iter().enumerate();
+        let of_mappings: Vec<_> = mappings
+            .filter_map(|(at, it)| Some((format!("{MAPPINGS}.{at}"), it.channel.as_deref()?)))
+            .filter(|(_, channel)| !channel.contains("{{"))
+            .collect();
+        for (section, channel) in &of_mappings {
+            places.push(Told {
+                section: section.clone(),
+                channel_key: "channel",
+                channel,
+                to: "",
+                account: "",
+            });
+        }
         let mut found: Vec<(KeyPath, String)> = Vec::new();
         for place in &places {
             let Some((key, problem)) = self.nobody_at(place) else {
                 continue;
             };
+            // To whom there is said by whoever calls.
+            if place.section.starts_with(MAPPINGS) && key != place.channel_key {
+                continue;
+            }
             let key = KeyPath::parse(&format!("{}.{key}", place.section)).unwrap_or_default();
             if !found.iter().any(|(known, _)| *known == key) {
                 found.push((key, problem.to_string()));
@@ -160,6 +181,19 @@ mod tests {
         }
         let unset = json!({"cron": {"failureAlert": {"channel": "telegram", "to": "5"}}});
         assert!(found(unset)[0].contains("channels.telegram is not configured"));
+    }
+
+    #[test]
+    fn mappings_of_hooks_that_are_told_on_no_channel_are_found() {
+        let mapping = |channel: &str| json!({"match": {"path": "x"}, "messageTemplate": "y", "channel": channel});
+        let document = json!({"hooks": {"enabled": true, "token": "t", "mappings": [
+            mapping("last"), mapping("whatsapp"), mapping("{{channel}}")]}});
+        let found = found(document);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(
+            found[0].contains("mappings") && found[0].contains("whatsapp"),
+            "{found:?}"
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What a call would do that is no command: which files it changes, and
 //! whether it tells somebody outside something.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
 use unicode_normalization::UnicodeNormalization as _;
@@ -70,8 +70,8 @@ fn named(arguments: &Value) -> Result<Vec<String>, String> {
 }
 
 impl TurnPaths {
-    /// Where a call of `tool` changes something outside the workspace, as it
-    /// really reaches it.
+    /// Where a call of `tool` changes something outside the workspace, or that git
+    /// obeys in it, as it really reaches it.
     ///
     /// # Errors
     /// When that cannot be told; in words.
@@ -82,7 +82,7 @@ impl TurnPaths {
         for path in named(arguments)? {
             for reading in self.readings(tool, &path) {
                 let reached = self.resolve(&reading).map_err(|error| error.to_string())?;
-                let is_own = own.iter().any(|folder| reached.starts_with(folder));
+                let is_own = own.iter().any(|folder| is_plainly_in(&reached, folder));
                 if !is_own && !outside.contains(&reached) {
                     outside.push(reached);
                 }
@@ -133,6 +133,14 @@ impl TurnPaths {
         }
         readings
     }
+}
+
+/// Whether a file lies in `folder`, and not in a repository's own folder there: git runs
+/// programs that the files in it name, also when somebody else asks it for something.
+fn is_plainly_in(file: &Path, folder: &Path) -> bool {
+    let is_gits = |part: Component<'_>| part.as_os_str().eq_ignore_ascii_case(".git");
+    let rest = file.strip_prefix(folder);
+    rest.is_ok_and(|rest| !rest.components().any(is_gits))
 }
 
 #[cfg(test)]
@@ -189,6 +197,10 @@ mod tests {
                 ("a", false),
                 ("new/folder/a", false),
                 ("sub/../a", false),
+                (".git/config", true),
+                ("sub/.GIT/hooks/post-commit", true),
+                (".git", true),
+                (".gitignore", false),
                 ("ROOT/ws/a", false),
                 ("ROOT/other-name/a", false),
                 ("ROOT/tmp/a", false),

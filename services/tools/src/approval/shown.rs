@@ -1,6 +1,6 @@
 //! Commands as people read them, and as what they allowed is kept.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::command::RESERVED;
 
@@ -78,6 +78,24 @@ pub fn shown(command: &Value) -> String {
     }
 }
 
+/// The same with the variables that it is given. No line for a shell is like it: what was
+/// allowed for one is not for the other.
+#[must_use]
+pub fn shown_with(command: &Value, variables: &Map<String, Value>) -> String {
+    let text = |value: &Value| match value {
+        Value::String(text) => quoted(text),
+        other => other.to_string(),
+    };
+    let all: Vec<String> = variables
+        .iter()
+        .map(|(name, value)| format!("{}={}", quoted(name), text(value)))
+        .collect();
+    if all.is_empty() {
+        return shown(command);
+    }
+    format!("(with {}) {}", all.join(" "), shown(command))
+}
+
 fn list(words: &[Value]) -> String {
     let text = |word: &Value| {
         word.as_str()
@@ -139,5 +157,17 @@ mod tests {
             "eval 'rm a' (a program, without a shell)"
         );
         assert_eq!(shown(&json!("eval 'rm a'")), "eval 'rm a'");
+    }
+
+    #[test]
+    fn shown_with_names_each_variable() {
+        let command = json!("git --version; perl -e 1");
+        let variables = json!({"PERL5OPT": "-MEvil", "B": "a b"});
+        let with = shown_with(&command, variables.as_object().unwrap());
+        assert_eq!(
+            with,
+            "(with PERL5OPT=-MEvil B='a b') git --version; perl -e 1"
+        );
+        assert_eq!(shown_with(&command, &Map::new()), shown(&command));
     }
 }

@@ -3,7 +3,7 @@
 use openclaw_tools::approval::safe::SafeBins;
 use openclaw_tools::approval::{Ask, Form, Grant, Rules, Verdict, effect, shown};
 use openclaw_tools::catalog::{self, Profile};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 fn rules(ask: Ask) -> Rules {
     Rules {
@@ -17,7 +17,7 @@ fn rules(ask: Ask) -> Rules {
 }
 
 fn grant(command: &Value) -> Grant {
-    Grant::of_command(command, "/here".to_owned())
+    Grant::of_command(command, &Map::new(), "/here".to_owned())
 }
 
 /// Why somebody is asked; empty: it runs.

@@ -29,10 +29,10 @@ impl Question<'_> {
         let directory = self.arguments["workdir"].as_str().unwrap_or_default();
         let directory = ground.directory(directory).display().to_string();
         let command = &self.arguments["command"];
-        let grant = Grant::of_command(command, directory);
-        let env = self.arguments.get("env").and_then(Value::as_object);
-        let is_plain = env.is_none_or(serde_json::Map::is_empty);
-        (rules.judge(command, &grant, is_plain), grant)
+        let variables = self.arguments.get("env").and_then(Value::as_object);
+        let variables = variables.cloned().unwrap_or_default();
+        let grant = Grant::of_command(command, &variables, directory);
+        (rules.judge(command, &grant, variables.is_empty()), grant)
     }
 
     fn judge_call(&self, rules: &Rules, ground: &TurnPaths) -> (Verdict, Grant) {
@@ -58,7 +58,8 @@ impl Question<'_> {
             Ok(outside) => {
                 let outside: Vec<_> = outside.iter().map(|it| it.display().to_string()).collect();
                 let outside = outside.join(" ");
-                let concern = format!("it writes outside the workspace: {outside}");
+                let concern =
+                    format!("it writes outside the workspace, or what git obeys in it: {outside}");
                 (Some(concern), format!("{outside} "))
             }
             Err(why) => {

@@ -64,15 +64,16 @@ pub(super) async fn agent(mut call: Call) -> Result<Answer, Failure> {
     let key = params.idempotency_key.0;
     let agent_id = params.agent_id.map(|id| id.0).unwrap_or_default();
     let mut session_key = params.session_key.unwrap_or_default();
-    if let Some(id) = params.session_id.filter(|_| session_key.is_empty()) {
-        let named = call
-            .context
-            .core
-            .sessions
-            .resolve_or_begin(&id, &agent_id)
-            .await
-            .map_err(refused)?;
-        session_key = named.to_string();
+    if let Some(id) = params.session_id {
+        let core = &call.context.core;
+        if session_key.is_empty() {
+            let named = core.sessions.resolve_or_begin(&id, &agent_id).await;
+            session_key = named.map_err(refused)?.to_string();
+        } else {
+            let key = core.key(&session_key, &agent_id).map_err(refused)?;
+            let begun = core.sessions.begin_with(&key, &id).await;
+            begun.map_err(refused)?;
+        }
     }
     let message = Message {
         text: attachments::joined(params.message.0, &params.attachments)?,

@@ -4,8 +4,6 @@
 use openclaw_proto::event::Usage;
 use serde_json::{Map, Value};
 
-use super::super::audience::Audience;
-
 /// What the clients of a session are shown beside the answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Levels {
@@ -53,23 +51,17 @@ impl Levels {
         }
     }
 
-    /// Who is told of tools in the session `key`.
-    pub(super) fn of_tools<'a>(&self, key: &'a str) -> Audience<'a> {
-        match self.tools {
-            Tools::OnRequest => Audience::Tools(key),
-            Tools::Calls | Tools::Whole => Audience::Run(key),
-        }
-    }
-
-    /// What is told of a tool's event.
-    pub(super) fn shown(&self, mut data: Value) -> Value {
+    /// What those are told of a tool's event who did not ask for tools when they
+    /// connected; who did is told all of it at every level, as by OpenClaw.
+    pub(super) fn unasked(&self, data: &Value) -> Option<Value> {
+        let mut data = (self.tools != Tools::OnRequest).then(|| data.clone())?;
         if self.tools == Tools::Calls
             && let Some(fields) = data.as_object_mut()
         {
             fields.remove("result");
             fields.remove("partialResult");
         }
-        data
+        Some(data)
     }
 
     /// The line below an answer, when it is wanted and something was counted.
@@ -106,17 +98,19 @@ mod tests {
     }
 
     #[test]
-    fn levels_of_tools_say_who_is_told_and_how_much() {
-        let data = || json!({"phase": "result", "result": 1});
-        let unset = levels(json!({}));
-        assert!(matches!(unset.of_tools("k"), Audience::Tools("k")));
-        assert_eq!(unset.shown(data()), data());
-        let calls = levels(json!({"verboseLevel": "on"}));
-        assert!(matches!(calls.of_tools("k"), Audience::Run("k")));
-        assert_eq!(calls.shown(data()), json!({"phase": "result"}));
-        let whole = levels(json!({"verboseLevel": "full"}));
-        assert!(matches!(whole.of_tools("k"), Audience::Run("k")));
-        assert_eq!(whole.shown(data()), data());
+    fn levels_of_tools_say_what_is_told_unasked() {
+        let data = json!({"phase": "result", "result": 1});
+        for (entry, told) in [
+            (json!({}), None),
+            (json!({"verboseLevel": "off"}), None),
+            (
+                json!({"verboseLevel": "on"}),
+                Some(json!({"phase": "result"})),
+            ),
+            (json!({"verboseLevel": "full"}), Some(data.clone())),
+        ] {
+            assert_eq!(levels(entry.clone()).unasked(&data), told, "{entry}");
+        }
     }
 
     #[test]

@@ -189,6 +189,53 @@ async fn codex_obeys_nothing_that_an_agent_left_for_it() {
     assert_eq!(last.header("authorization"), Some(bearer.as_str()));
 }
 
+/// Shells read files of a home before they run a line, and git those of a repository.
+#[tokio::test]
+async fn shells_and_git_of_the_clis_obey_nothing_that_an_agent_left() {
+    let model = Server::start().await.unwrap();
+    let line = "ls -d .";
+    let setups = [
+        (Setup::claude(&model), "Bash", json!({"command": line})),
+        (Setup::codex(&model), "exec_command", json!({"cmd": line})),
+    ];
+    for (setup, tool, call) in setups {
+        let Some(setup) = setup else {
+            continue;
+        };
+        let suite = setup.asks_nobody("on-miss").start().await;
+        suite.say("The first turn.").await;
+        let home = suite.state().join("agents/main/home");
+        for name in [
+            ".profile",
+            ".bash_profile",
+            ".bash_login",
+            ".bashrc",
+            ".zshenv",
+            ".zprofile",
+            ".zshrc",
+        ] {
+            plant(&home, name, &obey(&suite, &format!("obeyed{name}")));
+        }
+        let monitor = |name: &str| {
+            let command = obey(&suite, name);
+            format!("[core]\n\trepositoryformatversion = 0\n\tfsmonitor = \"{command}; false\"\n")
+        };
+        plant(&home, ".gitconfig", &monitor("obeyed-gitconfig"));
+        // As a repository has it, and as one without a work tree.
+        for (folder, name) in [(".git/", "obeyed-git"), ("", "obeyed-bare")] {
+            let place = |file: &str| format!("{folder}{file}");
+            plant(&suite.workspace(), &place("HEAD"), "ref: refs/heads/main\n");
+            plant(&suite.workspace(), &place("objects/x"), "");
+            plant(&suite.workspace(), &place("refs/x"), "");
+            plant(&suite.workspace(), &place("config"), &monitor(name));
+        }
+        model.push(Scenario::tool(tool, call));
+        let run = suite.ask("go on").await;
+        assert_eq!(run["toolCalls"][0]["success"], true, "{run}");
+        assert_eq!(obeyed(&suite), Vec::<String>::new(), "{tool}");
+    }
+}
+
 /// The user's login is not taken from it, nor their settings.
 #[tokio::test]
 async fn a_link_in_the_place_of_a_clis_folder_leads_nowhere() {

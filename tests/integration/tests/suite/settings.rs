@@ -331,13 +331,36 @@ async fn a_provider_with_an_unknown_api_takes_only_itself_away() {
     let suite = Setup::anthropic(&model)
         .set("models.providers.soap.api", "google-generative-ai")
         .set("models.providers.soap.baseUrl", "http://127.0.0.1:1")
+        .set("models.providers.litellm.baseUrl", "http://127.0.0.1:1")
+        .set("models.providers.litellm.apiKey", "${SET_NOWHERE}")
+        .set("models.providers.vault.baseUrl", "http://127.0.0.1:1")
+        .set(
+            "models.providers.vault.apiKey",
+            json!({"source": "file", "id": "/v"}),
+        )
+        .set("tts.providers.openai.apiKey", "${SET_NOWHERE_EITHER}")
         .start()
         .await;
     model.push(Scenario::text("here I am"));
     assert_eq!(suite.say("hello").await, "here I am\n");
     let said = suite.ctl(&["config", "validate"]).await.ended(0);
-    said.complains(&["models.providers.soap.api", "google-generative-ai"]);
+    said.complains(&[
+        "models.providers.soap.api",
+        "google-generative-ai",
+        "models.providers.litellm.apiKey",
+        "${SET_NOWHERE}, which is not set",
+        "models.providers.vault.apiKey",
+        "is a reference to a secret elsewhere",
+    ]);
+    let patch = ["sessions", "patch", "main", "--set", "model=soap/x"];
+    let refused = suite.ctl(&patch).await.ended(64);
+    refused.complains(&["soap/x", "cannot be asked"]);
 }
+
+/// Keys that nothing can be done without.
+const NEEDED: [&str; 2] = ["gateway.auth", "hooks.token"];
+/// What is said of a value that is elsewhere.
+const ABSENT: [&str; 2] = ["which is not set", "secret elsewhere"];
 
 /// Every key of OpenClaw's own examples acts or is named, and none is unknown.
 #[tokio::test]
@@ -360,7 +383,7 @@ async fn the_examples_of_openclaw_have_no_silent_keys() {
     found.sort();
     let site = Setup::empty().site();
     let file = site.path("example.json");
-    let (mut count, mut unknown) = (0, Vec::new());
+    let (mut count, mut unknown, mut unusable) = (0, Vec::new(), Vec::new());
     for page in found {
         let text = fs::read_to_string(&page).unwrap();
         for example in examples(&text, &known) {
@@ -374,6 +397,14 @@ async fn the_examples_of_openclaw_have_no_silent_keys() {
                 if message.contains("is not known") {
                     unknown.push(format!("{}: {}", page.display(), problem["path"]));
                 }
+                // A secret that is not there makes no file unusable, but for those without
+                // which anybody could come in.
+                let path = problem["path"].as_str().unwrap_or_default();
+                let is_needed = NEEDED.iter().any(|it| path.starts_with(it));
+                let is_absent = ABSENT.iter().any(|it| message.contains(it));
+                if is_absent && !is_needed {
+                    unusable.push(format!("{}: {path}: {message}", page.display()));
+                }
             }
         }
     }
@@ -381,4 +412,7 @@ async fn the_examples_of_openclaw_have_no_silent_keys() {
     unknown.sort();
     unknown.dedup();
     assert!(unknown.is_empty(), "{unknown:#?}");
+    unusable.sort();
+    unusable.dedup();
+    assert!(unusable.is_empty(), "{unusable:#?}");
 }

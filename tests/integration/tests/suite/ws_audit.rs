@@ -83,7 +83,6 @@ impl Audit {
                 "tools": {"deny": ["memory_write"]}},
             {"id": "helper"},
         ]);
-        let skill = "---\nname: weather\ndescription: Tells it\n---\nLook out of the window.";
         let suite = Setup::anthropic(&model)
             .set("agents.defaults.model", "anthropic/claude-sonnet-5")
             .set("models.providers.anthropic.models", priced)
@@ -91,7 +90,6 @@ impl Audit {
             .set("channels.telegram.enabled", false)
             .set("channels.telegram.botToken", "123:secret")
             .set("channels.slack.enabled", true)
-            .note("skills/weather/SKILL.md", skill)
             .start()
             .await;
         let socket = Socket::enter(&suite).await;

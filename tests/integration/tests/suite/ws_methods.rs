@@ -54,7 +54,6 @@ const PROMISED: [&str; 55] = [
     "sessions.resolve",
     "sessions.send",
     "sessions.subscribe",
-    "skills.status",
     "status",
     "system-event",
     "system-presence",

@@ -260,4 +260,15 @@ async fn a_session_id_that_is_new_becomes_a_sessions() {
     assert_eq!(entry["origin"]["provider"], entry["lastChannel"], "{entry}");
     assert_eq!(entry["deliveryContext"]["channel"], entry["lastChannel"]);
     socket.fail("agent", params("../../etc", "n3")).await;
+
+    // As OpenClaw's command line says it: with the key that the id has.
+    let id = "44444444-3333-4444-8555-666666666666";
+    let key = format!("agent:main:explicit:{id}");
+    let mut both = params(id, "n4");
+    both["sessionKey"] = key.clone().into();
+    let accepted = socket.call("agent", both).await;
+    assert_eq!(accepted["sessionKey"], key, "{accepted}");
+    socket.end_of("n4").await;
+    let shown = suite.ctl(&["sessions", "show", &key, "--json"]).await;
+    assert_eq!(shown.document()["sessionId"], id);
 }

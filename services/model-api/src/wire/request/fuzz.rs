@@ -73,6 +73,23 @@ fn check(api: Api, fields: &Map<String, Value>) {
     tools(fields.get("tools").unwrap_or(&Value::Null));
     for name in ["messages", "system", "input", "instructions"] {
         content(fields.get(name).unwrap_or(&Value::Null));
+        brought(fields.get(name).unwrap_or(&Value::Null));
+    }
+}
+
+/// What was said before brings none of the provider's tools.
+fn brought(value: &Value) {
+    const DATA: [&str; 5] = ["arguments", "input", "input_schema", "parameters", "schema"];
+    match value {
+        Value::Array(items) => items.iter().for_each(brought),
+        Value::Object(fields) => {
+            tools(&value["tools"]);
+            let said = fields
+                .iter()
+                .filter(|(name, _)| !DATA.contains(&name.as_str()));
+            said.for_each(|(_, inner)| brought(inner));
+        }
+        _ => {}
     }
 }
 

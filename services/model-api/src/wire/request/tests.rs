@@ -221,6 +221,47 @@ fn tool_of_the_provider_is_left_out_where_others_remain() {
 }
 
 #[test]
+fn tool_of_the_provider_is_left_out_of_what_was_said_before() {
+    let own = json!({"type": "function", "name": "f"});
+    let call =
+        json!({"type": "tool_use", "id": "t", "name": "f", "input": {"tools": [{"type": "mcp"}]}});
+    for (api, said, bringer) in [
+        (
+            Api::Responses,
+            "input",
+            json!({"type": "additional_tools", "role": "developer"}),
+        ),
+        (
+            Api::Responses,
+            "input",
+            json!({"type": "tool_search_output", "call_id": "c"}),
+        ),
+        (
+            Api::Chat,
+            "messages",
+            json!({"role": "user", "content": "x"}),
+        ),
+        (
+            Api::Anthropic,
+            "messages",
+            json!({"role": "assistant", "content": [call]}),
+        ),
+    ] {
+        let mut item = bringer.clone();
+        item["tools"] = json!([own, {"type": "web_search"}, {"type": "mcp", "connector_id": "c"}]);
+        let body = json!({"model": "m", said: [item]});
+        let sent = passes(api, &body)[said][0].clone();
+        let kept: Vec<_> = sent["tools"].as_array().unwrap().iter().collect();
+        assert!(
+            !kept
+                .iter()
+                .any(|tool| tool["type"] == "web_search" || tool["type"] == "mcp")
+        );
+        assert_eq!(sent["content"], bringer["content"]);
+    }
+}
+
+#[test]
 fn field_that_nobody_knows_or_that_costs_more_is_left_out() {
     let body = json!({
         "model": "m", "messages": [], "speed": "fast", "service_tier": "priority",

@@ -45,14 +45,6 @@ pub(super) async fn agents(audit: &mut Audit) {
         let is_there = tools.contains(&&json!("memory_write"));
         assert_eq!(is_there, has, "{agent}: {tools:?}");
     }
-    let folder = audit.suite.workspace().join("skills/weather");
-    let skills = json!({"agentId": "main", "workspaceDir": audit.state("workspace"), "skills": [{
-        "name": "weather", "description": "Tells it", "source": "openclaw-workspace",
-        "baseDir": folder, "filePath": folder.join("SKILL.md"),
-        // No agent is given skills, and that is said.
-        "disabled": true, "eligible": false,
-    }]});
-    audit.row("skills.status", json!({}), skills).await;
 }
 
 pub(super) async fn jobs(audit: &mut Audit) {

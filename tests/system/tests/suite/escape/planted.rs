@@ -37,7 +37,7 @@ const COMMANDS: [&str; 10] = [
     "$CTL export --output $OUT/archive-$A.tar.gz",
     "$CTL approvals list",
     // The machine's own suite has no such socket here.
-    "[ $SIDE = root ] || perl /opt/hostile/websocket.pl skills.status '{\"agentId\":\"'$A'\"}'",
+    "[ $SIDE = root ] || perl /opt/hostile/websocket.pl sessions.list '{}'",
 ];
 
 /// Lays all plants, lets everybody go on, and looks at what came of it.
