@@ -130,6 +130,7 @@ impl<'a> Change<'a> {
     /// Says what the written change still needs to take effect.
     fn tell(&self) {
         held::tell(&self.keys, self.paths, self.environment);
+        self.tell_unused();
         let (Some(before), Some(after)) = (&self.fixed, &fixed(self.environment)) else {
             return;
         };
@@ -143,6 +144,22 @@ impl<'a> Change<'a> {
             output::stderr_line(&format!(
                 "hint: {keys} {need} other sockets: {SOCKETS_ADVICE}"
             ));
+        }
+    }
+}
+
+impl Change<'_> {
+    /// Says which of the keys have no effect, and why.
+    fn tell_unused(&self) {
+        let settings = openclaw_settings::load(self.environment);
+        for mut unused in settings.map(|it| it.unused).unwrap_or_default() {
+            unused.keys.retain(|key| {
+                let key = KeyPath::parse(key).unwrap_or_default();
+                self.keys.iter().any(|changed| key.starts_with(changed))
+            });
+            if !unused.keys.is_empty() {
+                output::stderr_line(&format!("note: {}", output::line(&unused.to_string())));
+            }
         }
     }
 }

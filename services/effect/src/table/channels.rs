@@ -9,8 +9,9 @@ pub(super) const TOKEN: Effect = Replaced(
     "channels.telegram.tokenFile, which `openclawctl channels add telegram` writes, and botToken",
 );
 
-/// What calls of a webhook are known by.
-const WEBHOOK_SECRET: Effect = NotNeeded("openclaw-telegram makes one by itself, and keeps it");
+/// What an agent is offered in a group.
+const SKILLS: Effect =
+    NotSupported("agents are given no skills yet, so there are none to choose from in a group");
 
 /// Which tools somebody's messages may use.
 const TOOLS: Effect = Restricts {
@@ -53,11 +54,9 @@ const UNSUPPORTED_HERE: &[&str] = &[
     "groups.*.disableAudioPreflight",
     "groups.*.errorPolicy",
     "groups.*.ingest",
-    "groups.*.skills",
     "groups.*.topics.*.disableAudioPreflight",
     "groups.*.topics.*.errorPolicy",
     "groups.*.topics.*.ingest",
-    "groups.*.topics.*.skills",
     "healthMonitor",
     "heartbeatVisibility",
     "joinIntro",
@@ -75,7 +74,7 @@ const UNSUPPORTED_HERE: &[&str] = &[
     "trustedLocalFileRoots",
     "webhookCertPath",
 ];
-const WEBHOOK_SECRETS: &[&str] = &["webhookSecret"];
+const SKILLS_OF_GROUPS: &[&str] = &["groups.*.skills", "groups.*.topics.*.skills"];
 const NETWORK: &[&str] = &["network"];
 const TOOLS_OF_GROUPS: &[&str] = &["groups.*.tools", "groups.*.toolsBySender"];
 const SWITCHES_OF_DIRECT: &[&str] = &["direct.*.enabled"];
@@ -146,8 +145,8 @@ pub(super) const ROWS: &[Row] = &[
     ),
     row(ALL, UNSUPPORTED, UNSUPPORTED_HERE),
     row(EACH, UNSUPPORTED, UNSUPPORTED_HERE),
-    row(ALL, WEBHOOK_SECRET, WEBHOOK_SECRETS),
-    row(EACH, WEBHOOK_SECRET, WEBHOOK_SECRETS),
+    row(ALL, SKILLS, SKILLS_OF_GROUPS),
+    row(EACH, SKILLS, SKILLS_OF_GROUPS),
     row(ALL, NODE, NETWORK),
     row(EACH, NODE, NETWORK),
     row(ALL, TOOLS, TOOLS_OF_GROUPS),
