@@ -109,8 +109,6 @@ pub fn load_and_keep(environment: &Environment, origin: Origin) -> Result<Settin
     let told = settings.told_nowhere().into_iter();
     let told: Vec<_> = told.map(|(key, why)| format!("{key}: {why}")).collect();
     settings.warnings.extend(told);
-    let faults = settings.faults.iter().map(ToString::to_string);
-    settings.warnings.extend(faults);
     if let Err(error) = origin::keep(&paths, &document) {
         let cause = std::error::Error::source(&error).map(ToString::to_string);
         let cause = cause.unwrap_or_default();
