@@ -195,6 +195,9 @@ pub struct Done {
     pub backend: String,
 }
 
+/// What whoever talks may do when a turn was stopped. A job's run has nobody who talks.
+pub const GO_ON: &str = "say \"continue\" to go on from here";
+
 /// Why a run has no whole reply.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

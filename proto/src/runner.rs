@@ -318,6 +318,19 @@ impl Client {
             url: url.to_owned(),
             body: body.to_owned(),
             key: key.to_owned(),
+            only_judged: false,
+        };
+        self.0.clone().post_webhook(request).await?;
+        Ok(())
+    }
+
+    /// Whether anything may be posted to `url`: an error that is a refusal for its
+    /// argument says why not.
+    pub async fn judge_webhook(&self, url: &str) -> Result<(), CallError> {
+        let request = wire::PostWebhookRequest {
+            url: url.to_owned(),
+            only_judged: true,
+            ..wire::PostWebhookRequest::default()
         };
         self.0.clone().post_webhook(request).await?;
         Ok(())

@@ -36,6 +36,8 @@ pub struct JobRun {
     pub run_id: String,
     /// The job's.
     pub job_id: String,
+    /// The job's name; of one that is removed, as it was then. Empty: nobody knows.
+    pub job_name: String,
     /// When it was to be, in Unix milliseconds; None: somebody wanted it.
     pub planned_ms: Option<i64>,
     /// The last of the times that it stands for.
@@ -224,6 +226,7 @@ impl From<wire::JobRun> for JobRun {
         Self {
             run_id: run.run_id,
             job_id: run.job_id,
+            job_name: run.job_name,
             planned_ms: said(run.planned_ms),
             until_ms: said(run.until_ms),
             cause: run.cause,
@@ -241,6 +244,7 @@ impl From<JobRun> for wire::JobRun {
         Self {
             run_id: run.run_id,
             job_id: run.job_id,
+            job_name: run.job_name,
             planned_ms: run.planned_ms.unwrap_or_default(),
             until_ms: run.until_ms.unwrap_or_default(),
             cause: run.cause,

@@ -381,9 +381,18 @@ impl AgentRunner for Runner {
         &self,
         request: Request<wire::PostWebhookRequest>,
     ) -> Result<Response<wire::PostWebhookResponse>, Status> {
-        let wire::PostWebhookRequest { url, body, key } = request.into_inner();
+        let wire::PostWebhookRequest {
+            url,
+            body,
+            key,
+            only_judged,
+        } = request.into_inner();
         let settings = self.0.configuration.settings();
-        let posted = webhook::post(&settings, &url, body, &key).await;
+        let posted = if only_judged {
+            webhook::judge(&settings, &url).await
+        } else {
+            webhook::post(&settings, &url, body, &key).await
+        };
         posted.map_err(|error| {
             let message = failure::chain(&error);
             match error {

@@ -14,6 +14,10 @@ use tokio::time::timeout;
 /// How long a receiver may take, from its name to its answer.
 const DEADLINE: Duration = Duration::from_secs(10);
 
+/// How long is looked for a name when it is only said whether it may be told: whoever
+/// adds a job waits.
+const JUDGED_WITHIN: Duration = Duration::from_secs(3);
+
 /// Bytes of what is told.
 const BODY_LIMIT: usize = 256 * 1024;
 
@@ -64,6 +68,15 @@ pub(crate) async fn post(
     let told = tell(settings, url, body, key);
     let told = timeout(DEADLINE, told).await;
     told.unwrap_or(Err(Error::Late(host)))
+}
+
+/// Whether anything may be posted to `url`.
+pub(crate) async fn judge(settings: &RunnerSettings, url: &str) -> Result<(), Error> {
+    let url = parsed(url)?;
+    let host = url.host_str().unwrap_or_default().to_owned();
+    let found = addresses(&url, &settings.stated.cron.webhook_ssrf_policy);
+    let found = timeout(JUDGED_WITHIN, found).await;
+    found.unwrap_or(Err(Error::Late(host))).map(drop)
 }
 
 async fn tell(settings: &RunnerSettings, url: Url, body: String, key: &str) -> Result<(), Error> {

@@ -112,7 +112,7 @@ impl<P: Provider> Outgoing<P> {
             tracing::warn!(
                 openclaw_session = delivery.session_key,
                 openclaw_run = delivery.run_id,
-                "a {kind} to {to} cannot be delivered: {reason}"
+                "cannot be delivered: {kind} to {to}: {reason}"
             );
         }
         let is_last = !matches!(outcome, Outcome::TryAgain { .. });

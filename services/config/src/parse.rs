@@ -9,7 +9,7 @@ use serde_json::{Map, Number, Value};
 use crate::error::{Error, SIZE_LIMIT};
 use crate::key::KeyPath;
 use crate::problem::Problem;
-use crate::syntax::{self, DEPTH_LIMIT, Fault};
+use crate::syntax::{self, DEPTH_LIMIT, Fault, Kind, Node};
 
 /// The file's text; a missing file is an empty one.
 pub fn read(path: &Path) -> Result<String, Error> {
@@ -66,13 +66,19 @@ pub fn parse_value(path: &Path, text: &str) -> Result<Option<Value>, Error> {
         }
     };
     let structure = syntax::parse(text);
-    match structure {
+    match &structure {
         Ok(None) => return Ok(None),
         Err(Fault::TooDeep(at)) => {
             let message = format!("more than {DEPTH_LIMIT} objects and lists in each other");
-            return Err(fault(at, message));
+            return Err(fault(*at, message));
         }
-        _ => {}
+        Ok(Some(node)) => {
+            if let Some(at) = unbounded(text, node) {
+                let message = "a number has to be one: NaN, Infinity and what is as large are none";
+                return Err(fault(at, message.to_owned()));
+            }
+        }
+        Err(Fault::Structure(_)) => {}
     }
     let value: Value = json5::from_str(text).map_err(|error| {
         let message = error
@@ -99,6 +105,25 @@ pub fn parse_value(path: &Path, text: &str) -> Result<Option<Value>, Error> {
             Err(fault(at, message.to_owned()))
         }
         _ => Ok(Some(whole_numbers(value))),
+    }
+}
+
+/// Where a number is that has no end or is none. JSON5 has such, JSON does not: they
+/// would be read as if nothing were written, so as the default.
+fn unbounded(text: &str, node: &Node) -> Option<usize> {
+    match &node.kind {
+        Kind::Scalar => {
+            let written = &text[node.span.clone()];
+            let number = written.trim_start_matches(['+', '-']);
+            let has_no_end = number == "Infinity" || number == "NaN";
+            let begins = number.starts_with(|c: char| c.is_ascii_digit() || c == '.');
+            let is_too_large = begins && number.parse::<f64>().is_ok_and(f64::is_infinite);
+            (has_no_end || is_too_large).then_some(node.span.start)
+        }
+        Kind::Array(items) => items.iter().find_map(|item| unbounded(text, item)),
+        Kind::Object(members) => members
+            .iter()
+            .find_map(|member| unbounded(text, &member.value)),
     }
 }
 
@@ -141,6 +166,24 @@ mod tests {
         let expected = json!({"a": 16, "b": [1, 0.5, 20], "d": "A"});
         assert_eq!(parsed(text).unwrap(), expected);
         assert_eq!(parsed(" // nothing\n").unwrap(), json!({}));
+    }
+
+    #[test]
+    fn numbers_without_an_end_are_refused() {
+        for number in ["NaN", "Infinity", "-Infinity", "+NaN", "1e999", "-.5e999"] {
+            for text in [
+                format!("{{\n a: {number}}}"),
+                format!("{{\n a: [1, {number}]}}"),
+            ] {
+                let refused = parsed(&text).unwrap_err().to_string();
+                assert!(
+                    refused.contains("NaN") && refused.contains(":2:"),
+                    "{text}: {refused}"
+                );
+            }
+        }
+        let fine = "{a: 'NaN', Infinity: 1, b: 1e300, c: 0xff, d: -0.5}";
+        assert_eq!(parsed(fine).unwrap()["Infinity"], 1);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! It is generated from the types of the sections and shipped as
 //! packaging/openclaw.schema.json; a test keeps the two the same.
 
+use std::path::Path;
 use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
@@ -77,10 +78,8 @@ impl Schema {
     /// one is allowed and the text is nothing better, else JSON5.
     pub fn typed(&self, path: &KeyPath, text: &str) -> Result<Value, Problem> {
         let plain = Value::from(text);
-        let parsed = json5::from_str::<Value>(text)
-            .ok()
-            .map(crate::parse::whole_numbers);
-        let Some(parsed) = parsed.filter(|_| crate::syntax::parse(text).is_ok()) else {
+        let parsed = crate::parse::parse_value(Path::new(""), text).ok();
+        let Some(parsed) = parsed.flatten() else {
             return self.allowed(path, plain);
         };
         // "12345" may be a token.

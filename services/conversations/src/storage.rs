@@ -155,15 +155,15 @@ impl Storage {
     }
 
     /// Appends what the gateway itself says, which is `text`; where the session
-    /// is a channel's, it is said there too.
+    /// is a channel's, it is said there too, as the delivery `name`.
     pub async fn announce(
         &self,
         key: &SessionKey,
         message: Message,
-        text: &str,
+        (name, text): (&str, &str),
     ) -> Result<(), Fault> {
-        let message = Box::new(message);
-        self.call(|reply| Command::Announce(key.clone(), message, text.to_owned(), reply))
+        let (message, said) = (Box::new(message), (name.to_owned(), text.to_owned()));
+        self.call(|reply| Command::Announce(key.clone(), message, said, reply))
             .await
     }
 

@@ -50,10 +50,10 @@ pub(crate) struct Fields {
     #[arg(long, value_name = "ID")]
     agent: Option<String>,
     /// The model, as provider/model
-    #[arg(long)]
+    #[arg(long, value_parser = filled)]
     model: Option<String>,
     /// How much is thought: off, minimal, low, medium, high
-    #[arg(long, value_name = "LEVEL")]
+    #[arg(long, value_name = "LEVEL", value_parser = filled)]
     thinking: Option<String>,
     /// End a run that takes longer
     #[arg(long, value_name = "SPAN", value_parser = when::span)]
@@ -62,10 +62,10 @@ pub(crate) struct Fields {
     #[arg(long)]
     light_context: bool,
     /// What one run may cost, in US dollars
-    #[arg(long, value_name = "USD")]
+    #[arg(long, value_name = "USD", value_parser = dollars)]
     budget_per_run: Option<f64>,
     /// What all runs of a day may cost, in US dollars
-    #[arg(long, value_name = "USD")]
+    #[arg(long, value_name = "USD", value_parser = dollars)]
     budget_per_day: Option<f64>,
     /// Post what comes of it to this URL
     #[arg(long, value_name = "URL", conflicts_with_all = ["announce", "no_announce"])]
@@ -92,6 +92,62 @@ pub(crate) struct Fields {
     /// Remove the job after it ran once
     #[arg(long)]
     delete_after_run: bool,
+}
+
+/// What a job is to have no more.
+#[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
+#[derive(Debug, Default, Args)]
+pub(crate) struct Without {
+    /// Take the budget away
+    #[arg(long, conflicts_with_all = ["budget_per_run", "budget_per_day"])]
+    no_budget: bool,
+    /// Say nothing of its own about failures: what holds for all jobs does
+    #[arg(long, conflicts_with = "alert_after")]
+    no_alert: bool,
+    /// Answer with the agent's model
+    #[arg(long, conflicts_with = "model")]
+    no_model: bool,
+    /// Think as much as the agent does
+    #[arg(long, conflicts_with = "thinking")]
+    no_thinking: bool,
+    /// Let it take as long as any
+    #[arg(long, conflicts_with = "timeout")]
+    no_timeout: bool,
+    /// With the files that a conversation begins with
+    #[arg(long, conflicts_with = "light_context")]
+    no_light_context: bool,
+    /// Let a machine that sleeps sleep
+    #[arg(long, conflicts_with = "wake_machine")]
+    no_wake_machine: bool,
+    /// Keep the job after it ran
+    #[arg(long, conflicts_with = "delete_after_run")]
+    no_delete_after_run: bool,
+}
+
+impl Without {
+    /// Fields of the job that are taken away.
+    fn fields(&self) -> impl Iterator<Item = (String, Value)> + use<> {
+        let fields = [
+            ("budget", self.no_budget, Value::Null),
+            ("failureAlert", self.no_alert, Value::Null),
+            ("wakeSystem", self.no_wake_machine, Value::Null),
+            ("deleteAfterRun", self.no_delete_after_run, json!(false)),
+        ];
+        let meant = fields.into_iter().filter(|(_, is_meant, _)| *is_meant);
+        meant.map(|(name, _, value)| (name.to_owned(), value))
+    }
+
+    /// What goes with its message, likewise.
+    fn extras(&self) -> impl Iterator<Item = (String, Value)> + use<> {
+        let extras = [
+            ("model", self.no_model),
+            ("thinking", self.no_thinking),
+            ("timeoutSeconds", self.no_timeout),
+            ("lightContext", self.no_light_context),
+        ];
+        let meant = extras.into_iter().filter(|(_, is_meant)| *is_meant);
+        meant.map(|(name, _)| (name.to_owned(), Value::Null))
+    }
 }
 
 impl Fields {
@@ -131,13 +187,29 @@ impl Fields {
     }
 
     /// What changes of `job`.
-    pub(crate) fn of_change(&self, text: &str, job: &Job) -> Result<Value, Failure> {
+    pub(crate) fn of_change(
+        &self,
+        text: &str,
+        without: &Without,
+        job: &Job,
+    ) -> Result<Value, Failure> {
         let mut fields = self.shared();
+        fields.extend(without.fields());
         if let Some(schedule) = self.schedule() {
             fields.insert("schedule".to_owned(), schedule);
         } else if let Some(zone) = &self.tz {
-            if job.fields["schedule"]["kind"] != "cron" {
-                return Err(Failure::usage("--tz is for --at and --cron"));
+            match job.fields["schedule"]["kind"].as_str() {
+                Some("cron") => {}
+                Some("at") => {
+                    let said = "this job runs once, at a time that is the same in all zones: say \
+                                the time too, --at WHEN --tz ZONE";
+                    return Err(Failure::usage(said));
+                }
+                _ => {
+                    let said = "this job comes after spans of time, which have no zone: --tz is \
+                                for --cron and --at";
+                    return Err(Failure::usage(said));
+                }
             }
             let schedule = json!({"kind": "cron", "tz": zone});
             fields.insert("schedule".to_owned(), schedule);
@@ -145,6 +217,7 @@ impl Fields {
         let kind = self.kind(job.fields["payload"]["kind"].as_str());
         self.refuse_ignored(kind)?;
         let mut payload = self.extras();
+        payload.extend(without.extras());
         if let Some(line) = &self.command {
             payload.insert("argv".to_owned(), argv(line));
         } else if !text.trim().is_empty() {
@@ -293,6 +366,24 @@ impl Fields {
         }
         (!budget.is_empty()).then_some(Value::Object(budget))
     }
+}
+
+/// An amount of money.
+fn dollars(text: &str) -> Result<f64, String> {
+    let amount = text.trim_start_matches('$').parse::<f64>().ok();
+    let amount = amount.filter(|amount| amount.is_finite() && *amount > 0.0);
+    amount.ok_or_else(|| "give more than 0 US dollars, such as 0.50".to_owned())
+}
+
+/// A word that says something.
+fn filled(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Err(
+            "say which; `cron edit` takes it away with --no-model and --no-thinking".to_owned(),
+        );
+    }
+    Ok(text.to_owned())
 }
 
 /// A line for the shell, as OpenClaw's command line makes one.
@@ -446,16 +537,99 @@ mod tests {
 
     #[test]
     fn of_change_is_what_was_said() {
-        let change = fields(&["--name", "other"]).of_change("", &job()).unwrap();
+        let change = fields(&["--name", "other"])
+            .of_change("", &Without::default(), &job())
+            .unwrap();
         assert_eq!(change, json!({"name": "other"}));
         let change = fields(&["--model", "a/b"])
-            .of_change("and now?", &job())
+            .of_change("and now?", &Without::default(), &job())
             .unwrap();
         assert_eq!(
             change,
             json!({"payload": {"kind": "agentTurn", "message": "and now?", "model": "a/b"}})
         );
-        fields(&[]).of_change("", &job()).unwrap_err();
-        fields(&["--tz", "UTC"]).of_change("", &job()).unwrap_err();
+        fields(&[])
+            .of_change("", &Without::default(), &job())
+            .unwrap_err();
+        fields(&["--tz", "UTC"])
+            .of_change("", &Without::default(), &job())
+            .unwrap_err();
+    }
+
+    #[derive(Parser)]
+    struct Edited {
+        #[command(flatten)]
+        fields: Fields,
+        #[command(flatten)]
+        without: Without,
+    }
+
+    #[test]
+    fn of_change_takes_away_what_a_job_has() {
+        let line = [
+            "edit",
+            "--no-budget",
+            "--no-alert",
+            "--no-model",
+            "--no-thinking",
+            "--no-timeout",
+            "--no-light-context",
+            "--no-wake-machine",
+            "--no-delete-after-run",
+        ];
+        let Edited { fields, without } = Edited::try_parse_from(line).unwrap();
+        assert_eq!(
+            fields.of_change("", &without, &job()).unwrap(),
+            json!({
+                "budget": null, "failureAlert": null, "wakeSystem": null, "deleteAfterRun": false,
+                "payload": {"kind": "agentTurn", "model": null, "thinking": null,
+                    "timeoutSeconds": null, "lightContext": null},
+            })
+        );
+        for both in [
+            ["--no-budget", "--budget-per-day=1"],
+            ["--no-model", "--model=a/b"],
+        ] {
+            assert!(
+                Edited::try_parse_from(["edit"].into_iter().chain(both)).is_err(),
+                "{both:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn amounts_and_words_that_are_none_are_refused() {
+        for option in [
+            "--budget-per-run=nan",
+            "--budget-per-run=inf",
+            "--budget-per-day=-inf",
+            "--budget-per-day=1e999",
+            "--budget-per-run=0",
+            "--budget-per-run=-1",
+            "--model=",
+            "--thinking= ",
+        ] {
+            let refused = Line::try_parse_from(["add", option]);
+            assert!(refused.is_err(), "{option}");
+        }
+        assert!(Line::try_parse_from(["add", "--budget-per-run=$0.5"]).is_ok());
+    }
+
+    #[test]
+    fn zone_alone_is_for_a_calendar() {
+        let zone = fields(&["--tz", "UTC"]);
+        let refused = |schedule: Value| {
+            let job = Job {
+                fields: json!({"schedule": schedule, "payload": {"kind": "agentTurn"}}),
+                ..job()
+            };
+            let refused = zone.of_change("", &Without::default(), &job);
+            refused.map_err(|failure| failure.text())
+        };
+        let at = refused(json!({"kind": "at", "at": "2030-01-01T00:00:00Z"})).unwrap_err();
+        assert!(at.contains("--at WHEN --tz ZONE"), "{at}");
+        let every = refused(json!({"kind": "every", "everyMs": 1})).unwrap_err();
+        assert!(every.contains("spans of time"), "{every}");
+        refused(json!({"kind": "cron", "expr": "0 9 * * *"})).unwrap();
     }
 }

@@ -24,7 +24,7 @@ pub(crate) struct History {
 impl History {
     pub(crate) async fn execute(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
         let found = match &self.job {
-            Some(name) => Some(named::find(gateway, name).await?.id),
+            Some(name) => Some(named::with_runs(gateway, name).await?),
             None => None,
         };
         let runs = gateway.client.runs(found.as_deref(), self.limit).await;
@@ -44,7 +44,8 @@ impl History {
             "WHAT CAME OF IT",
         ];
         let head = head.map(str::to_owned).to_vec();
-        let rows: Vec<_> = std::iter::once(head).chain(runs.iter().map(row)).collect();
+        let rows = runs.iter().map(|run| row(run, &runs));
+        let rows: Vec<_> = std::iter::once(head).chain(rows).collect();
         table::print_named(&rows, SHAPE)
     }
 }
@@ -52,10 +53,22 @@ impl History {
 /// What a narrow terminal does without.
 const SHAPE: Shape<'_> = Shape {
     optional: &["CAUSE", "STARTED"],
-    least: &[("PLANNED", 12), ("WHAT CAME OF IT", 20)],
+    least: &[("JOB", 12), ("PLANNED", 12), ("WHAT CAME OF IT", 20)],
 };
 
-fn row(run: &JobRun) -> Vec<String> {
+/// What the job of a run is called among `all`: its name, with the beginning of its id
+/// where that of another job is the same.
+fn name_of(run: &JobRun, all: &[JobRun]) -> String {
+    let short = job::short(&run.job_id);
+    let is_twin = |other: &JobRun| other.job_id != run.job_id && other.job_name == run.job_name;
+    match run.job_name.as_str() {
+        "" => short,
+        name if all.iter().any(is_twin) => format!("{name} ({short})"),
+        name => name.to_owned(),
+    }
+}
+
+fn row(run: &JobRun, all: &[JobRun]) -> Vec<String> {
     let time = |at: Option<i64>| at.map_or_else(|| "-".to_owned(), when::local);
     let planned = match (run.planned_ms, run.until_ms) {
         (Some(first), Some(last)) if last > first => {
@@ -66,7 +79,7 @@ fn row(run: &JobRun) -> Vec<String> {
     let words = [&run.reason, &run.summary].into_iter();
     let words = words.filter(|text| !text.is_empty()).cloned();
     vec![
-        job::short(&run.job_id),
+        name_of(run, all),
         planned,
         run.cause.clone(),
         run.state.clone(),
@@ -102,9 +115,27 @@ mod tests {
             summary: "x ".repeat(100),
             ..JobRun::default()
         };
-        let row = row(&run);
+        let row = row(&run, &[]);
         assert!(row[1].ends_with("and later"), "{row:?}");
         assert!(row[5].starts_with("missed; x x") && row[5].ends_with('…'));
         assert_eq!(row[4], "-");
+        assert_eq!(row[0], "01234567");
+    }
+
+    #[test]
+    fn row_names_its_job() {
+        let run = |id: &str, name: &str| JobRun {
+            job_id: id.to_owned(),
+            job_name: name.to_owned(),
+            ..JobRun::default()
+        };
+        let all = [
+            run("a", "tea"),
+            run("b-23456789", "news"),
+            run("c", "news"),
+            run("a", "tea"),
+        ];
+        let names: Vec<_> = all.iter().map(|run| row(run, &all)[0].clone()).collect();
+        assert_eq!(names, ["tea", "news (b-234567)", "news (c)", "tea"]);
     }
 }

@@ -65,9 +65,8 @@ pub(crate) fn last(job: &Job) -> String {
     }
 }
 
-/// All of it.
+/// All of it, with the fields that it has.
 pub(crate) fn rows(job: &Job) -> Vec<Vec<String>> {
-    let fields = &job.fields;
     let mut rows = vec![
         row("id", &job.id),
         row("name", &job.name),
@@ -75,40 +74,155 @@ pub(crate) fn rows(job: &Job) -> Vec<Vec<String>> {
         row("next", &next(job)),
         row("last", &last(job)),
     ];
-    for (name, pointer) in [
-        ("text", "/payload/message"),
-        ("text", "/payload/text"),
-        ("model", "/payload/model"),
-        ("thinking", "/payload/thinking"),
-        ("time-out (s)", "/payload/timeoutSeconds"),
-        ("session", "/sessionTarget"),
-        ("agent", "/agentId"),
-        ("delivery", "/delivery/mode"),
-        ("to", "/delivery/to"),
-        ("catch up", "/catchUp"),
-        ("made by", "/madeBy/agentId"),
-        ("in", "/madeBy/sessionKey"),
-        ("command", "/payload/argv"),
-        ("budget", "/budget"),
-        ("told of failures", "/failureAlert"),
-        ("last error", "/state/lastError"),
-        ("not delivered", "/state/lastDeliveryError"),
-    ] {
-        let value = fields.pointer(pointer);
-        rows.extend(value.map(|value| row(name, &words(value))));
+    let mut known: Vec<&str> = ELSEWHERE.to_vec();
+    for (name, pointer, words) in SHOWN {
+        known.push(pointer);
+        let value = job.fields.pointer(pointer);
+        let value = value.and_then(|value| words(value));
+        rows.extend(value.map(|value| row(name, &value)));
     }
+    rest(&job.fields, "", &known, &mut rows);
     rows
+}
+
+/// How a value is shown; None: it says nothing.
+type Words = fn(&Value) -> Option<String>;
+
+/// What is shown of a job, by its names for people, and where that is.
+const SHOWN: &[(&str, &str, Words)] = &[
+    ("description", "/description", plain),
+    ("text", "/payload/message", plain),
+    ("text", "/payload/text", plain),
+    ("command", "/payload/argv", plain),
+    ("in the folder", "/payload/cwd", plain),
+    ("with variables", "/payload/env", plain),
+    ("reads", "/payload/input", plain),
+    ("model", "/payload/model", plain),
+    ("thinking", "/payload/thinking", plain),
+    ("light context", "/payload/lightContext", yes),
+    ("time-out (s)", "/payload/timeoutSeconds", plain),
+    (
+        "silent at most (s)",
+        "/payload/noOutputTimeoutSeconds",
+        plain,
+    ),
+    ("output at most (bytes)", "/payload/outputMaxBytes", plain),
+    ("session", "/sessionTarget", plain),
+    ("of the session", "/sessionKey", plain),
+    ("wakes the agent", "/wakeMode", plain),
+    ("agent", "/agentId", plain),
+    ("delivery", "/delivery/mode", plain),
+    ("on channel", "/delivery/channel", plain),
+    ("to", "/delivery/to", plain),
+    ("as account", "/delivery/accountId", plain),
+    ("in thread", "/delivery/threadId", plain),
+    ("may be undelivered", "/delivery/bestEffort", yes),
+    ("also to", "/delivery/completionDestination/to", plain),
+    ("failures to", "/delivery/failureDestination", route),
+    ("catch up", "/catchUp", plain),
+    ("catch up at most", "/catchUpLimit", plain),
+    ("wakes the machine", "/wakeSystem", yes),
+    ("removed after its run", "/deleteAfterRun", yes),
+    ("budget", "/budget", budget),
+    ("told of failures", "/failureAlert", alert),
+    ("declared as", "/declarationKey", plain),
+    ("made by", "/madeBy/agentId", plain),
+    ("in", "/madeBy/sessionKey", plain),
+    ("last error", "/state/lastError", plain),
+    ("not delivered", "/state/lastDeliveryError", plain),
+];
+
+/// What other rows say, and what is of no use to people.
+const ELSEWHERE: &[&str] = &[
+    "/id",
+    "/name",
+    "/enabled",
+    "/createdAtMs",
+    "/updatedAtMs",
+    "/schedule",
+    "/state",
+    "/payload/kind",
+    "/delivery/completionDestination/mode",
+];
+
+/// Rows for what has no name of its own here, so that nothing is left out.
+fn rest(value: &Value, at: &str, known: &[&str], rows: &mut Vec<Vec<String>>) {
+    let is_known = |pointer: &str| known.contains(&pointer);
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                let pointer = format!("{at}/{name}");
+                if !is_known(&pointer) {
+                    rest(value, &pointer, known, rows);
+                }
+            }
+        }
+        value => {
+            let name = at.trim_start_matches('/').replace('/', ".");
+            rows.extend(plain(value).map(|value| row(&name, &value)));
+        }
+    }
 }
 
 fn row(name: &str, value: &str) -> Vec<String> {
     vec![name.to_owned(), output::line(value)]
 }
 
-fn words(value: &Value) -> String {
-    match value {
+fn plain(value: &Value) -> Option<String> {
+    Some(match value {
+        Value::Null => return None,
         Value::String(text) => text.clone(),
+        Value::Bool(true) => "yes".to_owned(),
+        Value::Bool(false) => "no".to_owned(),
         other => other.to_string(),
+    })
+}
+
+/// What is only worth a word where it is so.
+fn yes(value: &Value) -> Option<String> {
+    (*value == Value::Bool(true)).then(|| "yes".to_owned())
+}
+
+fn budget(budget: &Value) -> Option<String> {
+    let amount = |name: &str, of: &str| Some(format!("${} {of}", budget[name].as_f64()?));
+    let amounts = [amount("perRunUsd", "a run"), amount("perDayUsd", "a day")];
+    let amounts: Vec<String> = amounts.into_iter().flatten().collect();
+    (!amounts.is_empty()).then(|| amounts.join(", "))
+}
+
+fn alert(alert: &Value) -> Option<String> {
+    if !alert.is_object() {
+        let word = match alert.as_bool()? {
+            true => "as all jobs",
+            false => "never",
+        };
+        return Some(word.to_owned());
     }
+    let after = alert["after"].as_u64().map(|after| match after {
+        1 => "after each failure".to_owned(),
+        after => format!("after {after} failures in a row"),
+    });
+    let pause = alert["cooldownMs"].as_i64();
+    let pause = pause.map(|ms| format!("again after {}", when::in_words(ms)));
+    let words: Vec<String> = [after, pause, route(alert)].into_iter().flatten().collect();
+    Some(if words.is_empty() {
+        "yes".to_owned()
+    } else {
+        words.join(", ")
+    })
+}
+
+/// Where something is told.
+fn route(said: &Value) -> Option<String> {
+    let word = |name: &str| said[name].as_str().filter(|it| !it.is_empty());
+    let to = match (word("channel"), word("to")) {
+        (Some(channel), Some(to)) if !to.starts_with(channel) => format!("to {to} on {channel}"),
+        (_, Some(to)) => format!("to {to}"),
+        (Some(channel), None) => format!("on {channel}"),
+        (None, None) => return None,
+    };
+    let account = word("accountId").map(|account| format!(" as {account}"));
+    Some(to + &account.unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -152,5 +266,45 @@ mod tests {
         );
         assert!(shown.contains("ok, Sat"), "{shown}");
         assert!(!shown.contains("model"), "{shown}");
+    }
+
+    #[test]
+    fn rows_have_every_field_of_a_job_in_words() {
+        let mut job = job(json!({"kind": "every", "everyMs": 60_000}));
+        job.fields = json!({
+            "id": "0123456789", "name": "n", "enabled": true, "createdAtMs": 1, "updatedAtMs": 1,
+            "schedule": {"kind": "every", "everyMs": 60_000}, "sessionTarget": "isolated",
+            "wakeMode": "now", "catchUp": "all", "catchUpLimit": 7, "wakeSystem": true,
+            "deleteAfterRun": true, "budget": {"perRunUsd": 0.5, "perDayUsd": 2.0},
+            "failureAlert": {"after": 3, "cooldownMs": 60_000, "channel": "telegram", "to": "5"},
+            "payload": {"kind": "agentTurn", "message": "look", "lightContext": true,
+                "toolsAllow": ["read"]},
+            "delivery": {"mode": "announce", "failureDestination": {"to": "telegram:9"}},
+        });
+        let shown = rows(&job);
+        for (name, value) in [
+            ("light context", "yes"),
+            ("catch up", "all"),
+            ("catch up at most", "7"),
+            ("wakes the machine", "yes"),
+            ("removed after its run", "yes"),
+            ("budget", "$0.5 a run, $2 a day"),
+            (
+                "told of failures",
+                "after 3 failures in a row, again after 1m, to 5 on telegram",
+            ),
+            ("failures to", "to telegram:9"),
+            ("payload.toolsAllow", "[\"read\"]"),
+        ] {
+            assert!(shown.contains(&row(name, value)), "{name}: {shown:?}");
+        }
+        job.fields["failureAlert"] = json!(false);
+        job.fields["wakeSystem"] = json!(false);
+        let shown = rows(&job);
+        assert!(
+            shown.contains(&row("told of failures", "never")),
+            "{shown:?}"
+        );
+        assert!(!shown.iter().any(|row| row[0] == "wakes the machine"));
     }
 }

@@ -13,7 +13,7 @@ use openclaw_proto::schedule::Job;
 use openclaw_terminal::{Failure, output, table};
 use serde_json::{Value, json};
 
-use fields::Fields;
+use fields::{Fields, Without};
 
 pub use gateway::Gateway;
 
@@ -71,6 +71,8 @@ struct Edit {
     text: Vec<String>,
     #[command(flatten)]
     fields: Fields,
+    #[command(flatten)]
+    without: Without,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
@@ -137,7 +139,8 @@ impl Add {
 impl Edit {
     async fn execute(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
         let job = named::find(gateway, &self.job).await?;
-        let fields = self.fields.of_change(&self.text.join(" "), &job)?;
+        let text = self.text.join(" ");
+        let fields = self.fields.of_change(&text, &self.without, &job)?;
         let job = gateway.said(gateway.client.change(&job.id, &fields).await)?;
         told(gateway, &job, "changed", self.json).await
     }

@@ -1,7 +1,8 @@
 //! Which job is meant.
 
-use openclaw_proto::schedule::Job;
+use openclaw_proto::schedule::{Job, JobRun};
 use openclaw_terminal::Failure;
+use serde_json::Value;
 
 use crate::gateway::Gateway;
 use crate::job;
@@ -13,6 +14,45 @@ const LIST: &str = "`openclawctl cron list` shows the jobs";
 pub(crate) async fn find(gateway: &Gateway<'_>, text: &str) -> Result<Job, Failure> {
     let (jobs, _) = gateway.said(gateway.client.jobs().await)?;
     among(jobs, text)
+}
+
+/// Runs that are looked through for a job that is removed: as many as are given at once.
+const LOOKED_THROUGH: u32 = 1000;
+
+/// The id of the job that is meant, also where it is removed and only its runs are known.
+pub(crate) async fn with_runs(gateway: &Gateway<'_>, text: &str) -> Result<String, Failure> {
+    let failure = match find(gateway, text).await {
+        Ok(job) => return Ok(job.id),
+        Err(failure) => failure,
+    };
+    let runs = gateway.client.runs(None, LOOKED_THROUGH).await;
+    let removed = of_runs(&gateway.said(runs)?);
+    if !removed.iter().any(|job| is_meant(job, text)) {
+        return Err(failure);
+    }
+    among(removed, text).map(|job| job.id)
+}
+
+/// The jobs that runs are of, each once.
+fn of_runs(runs: &[JobRun]) -> Vec<Job> {
+    let mut jobs: Vec<Job> = Vec::new();
+    for run in runs {
+        if !jobs.iter().any(|job| job.id == run.job_id) {
+            jobs.push(Job {
+                id: run.job_id.clone(),
+                name: run.job_name.clone(),
+                is_enabled: false,
+                fields: Value::Null,
+                next_ms: None,
+                is_running: false,
+            });
+        }
+    }
+    jobs
+}
+
+fn is_meant(job: &Job, text: &str) -> bool {
+    !text.is_empty() && (job.name == text || job.id.starts_with(text))
 }
 
 fn among(jobs: Vec<Job>, text: &str) -> Result<Job, Failure> {
@@ -38,8 +78,6 @@ fn among(jobs: Vec<Job>, text: &str) -> Result<Job, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
-
     use super::*;
 
     fn job(id: &str, name: &str) -> Job {
@@ -73,5 +111,21 @@ mod tests {
         assert!(id("ab").unwrap_err().contains("several jobs: abc1, abd2"));
         assert!(id("twin").unwrap_err().contains("several"));
         assert!(id("").unwrap_err().contains("no job"));
+    }
+
+    #[test]
+    fn of_runs_are_jobs_that_are_removed_too() {
+        let run = |id: &str, name: &str| JobRun {
+            job_id: id.to_owned(),
+            job_name: name.to_owned(),
+            ..JobRun::default()
+        };
+        let jobs = of_runs(&[run("abc1", "news"), run("abc1", "news"), run("d", "tea")]);
+        assert_eq!(jobs.len(), 2);
+        for text in ["abc1", "ab", "news"] {
+            assert!(is_meant(&jobs[0], text), "{text}");
+            assert_eq!(among(jobs.clone(), text).unwrap().id, "abc1", "{text}");
+        }
+        assert!(!is_meant(&jobs[0], "") && !is_meant(&jobs[0], "x"));
     }
 }

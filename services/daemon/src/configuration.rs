@@ -109,8 +109,11 @@ pub fn first<S: AsRef<Settings>>(
     }
 }
 
-/// Says which keys of the file have no effect.
+/// Says which keys of the file have no effect, and with which values a part is off.
 pub(crate) fn tell_unused(settings: &Settings) {
+    for fault in &settings.faults {
+        tracing::warn!("a part of the configuration is not used: {fault}");
+    }
     for unused in &settings.unused {
         tracing::info!("the configuration has keys {unused}");
     }
@@ -285,9 +288,11 @@ impl<S: AsRef<Settings>> Owner<S> {
         }
     }
 
-    /// Says which keys have no effect, when they are others than before.
+    /// Says which keys and values have no effect, when they are others than before.
     fn tell_unused(&self, settings: &Settings) {
-        if settings.unused != (*self.current.borrow().settings).as_ref().unused {
+        let current = self.current.borrow();
+        let before = (*current.settings).as_ref();
+        if settings.unused != before.unused || settings.faults != before.faults {
             tell_unused(settings);
         }
     }

@@ -58,5 +58,12 @@ pub fn configured(settings: &Settings, environment: &Environment) -> Vec<Check> 
             format!("correct {key}"),
         )
     }));
+    checks.extend(settings.faults.iter().map(|fault| {
+        let fix = format!(
+            "correct {}, or take it out: openclawctl config unset",
+            fault.path
+        );
+        Check::fail("values of the configuration", fault.to_string(), fix)
+    }));
     checks
 }

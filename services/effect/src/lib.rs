@@ -20,7 +20,10 @@ use table::Effect;
 pub mod table;
 #[cfg(test)]
 mod tests;
-mod values;
+mod others;
+pub mod values;
+
+pub use values::faults;
 
 /// Keys of a configuration that have no effect, for the same reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -38,7 +41,7 @@ impl std::fmt::Display for Unused {
     }
 }
 
-/// The keys of `document` that have no effect, by reason.
+/// The keys of `document` that have no effect, or none with their values, by reason.
 pub fn unused(document: &Value) -> Vec<Unused> {
     let mut found: BTreeMap<(u8, String), Vec<String>> = BTreeMap::new();
     visit(document, |path, value, effect, is_last| {
@@ -47,12 +50,17 @@ pub fn unused(document: &Value) -> Vec<Unused> {
             keys.push(path.to_string());
         }
     });
-    values::visit(document, |path, effect| {
+    others::visit(document, |path, effect| {
         if let Some(reason) = effect.reason() {
             let keys = found.entry((effect.rank(), reason)).or_default();
             keys.push(path.to_string());
         }
     });
+    for (path, reason) in values::idle(document) {
+        let rank = Effect::NotSupported("").rank();
+        let keys = found.entry((rank, reason)).or_default();
+        keys.push(path.to_string());
+    }
     let unused = |((_, reason), keys)| Unused { reason, keys };
     found.into_iter().map(unused).collect()
 }
@@ -70,6 +78,7 @@ pub fn restrictions(document: &Value) -> Vec<Problem> {
             problems.push(Problem::other(path.clone(), text));
         }
     });
+    problems.extend(values::restrictions(document));
     problems
 }
 

@@ -122,7 +122,7 @@ fn a_value_without_effect_is_listed_and_others_are_not() {
 fn keys_without_effect_are_listed_by_reason() {
     let unused = unused(&json!({
         "channels": {
-            "telegram": {"token": "${TOKEN}", "allowFrom": ["+1"]},
+            "telegram": {"token": "${TOKEN}", "allowFrom": ["1"]},
             "discord": {"token": "x"}, "pigeon": {"loft": 1},
         },
         "logging": {"level": "info", "file": "/x"},

@@ -1,48 +1,239 @@
-//! Keys that act, with values that nothing here acts on.
+//! Values that a key may have, and with which it does nothing, or a part of the suite
+//! stays off.
+//!
+//! OpenClaw takes them, so no file is invalid for them alone: what can be done without
+//! is listed with the keys that have no effect ([`idle`]), what cannot is a fault
+//! ([`faults`]) and keeps off what it is about. Where one of them would weaken a
+//! restriction it is an error ([`restrictions`]). What refers to a variable is not
+//! judged before it is put in.
 
 use openclaw_config::key::KeyPath;
-use serde_json::Value;
+use openclaw_config::problem::Problem;
+use serde_json::{Map, Value};
 
-use super::table::{CHANNELS, Effect, OTHER_CHANNELS};
+pub mod hours;
+pub mod telegram;
 
-/// Maps by channel.
-const BY_CHANNEL: [&str; 3] = [
-    "messages.queue.byChannel",
-    "messages.queue.debounceMsByChannel",
-    "session.resetByChannel",
-];
+/// A section of the file.
+type Fields = Map<String, Value>;
 
-/// A mapping of hooks with a program of OpenClaw's that makes the action.
-const PROGRAM: Effect =
-    Effect::NotSupported("no programs of OpenClaw's are run here, so the mapping answers 501");
+/// What begins a reference to a variable.
+const REFERENCE: &str = "${";
 
-/// Shows the keys of `document` whose values have no effect.
-pub(crate) fn visit(document: &Value, mut each: impl FnMut(&KeyPath, Effect)) {
-    for section in BY_CHANNEL {
-        let section: KeyPath = section.split('.').collect();
-        let map = section.get(document).and_then(Value::as_object);
-        for channel in map.into_iter().flatten().map(|(name, _)| name) {
-            if OTHER_CHANNELS.contains(&channel.as_str()) {
-                each(&section.child(channel), CHANNELS);
+/// Keys whose values do nothing, each with the reason.
+pub(crate) fn idle(document: &Value) -> Vec<(KeyPath, String)> {
+    let mut found = Vec::new();
+    for account in accounts(document) {
+        account.idle(&mut found);
+    }
+    let owners = document.pointer("/commands/ownerAllowFrom");
+    let path: KeyPath = ["commands", "ownerAllowFrom"].into_iter().collect();
+    people(owners, &path, &mut found);
+    found
+}
+
+/// Values with which a part of the suite stays off.
+pub fn faults(document: &Value) -> Vec<Problem> {
+    let mut found = Vec::new();
+    for account in accounts(document) {
+        account.faults(&mut found);
+    }
+    for (path, beat) in heartbeats(document) {
+        let Some(Value::Object(written)) = beat.get("activeHours") else {
+            continue;
+        };
+        if let Some((key, problem)) = hours::fault(written) {
+            let path = path.child("activeHours").child(key);
+            let off = format!("{problem}; until then no heartbeat that has these hours is made");
+            found.push(Problem::other(path, off));
+        }
+    }
+    found
+}
+
+/// What would restrict something, and names nothing that there is.
+pub(crate) fn restrictions(document: &Value) -> Vec<Problem> {
+    let mut found = Vec::new();
+    for account in accounts(document) {
+        account.restrictions(&mut found);
+    }
+    found
+}
+
+/// The sections that may have a heartbeat and do.
+fn heartbeats(document: &Value) -> Vec<(KeyPath, &Fields)> {
+    let agents: KeyPath = ["agents"].into_iter().collect();
+    let mut sections = Vec::new();
+    if let Some(defaults) = document.pointer("/agents/defaults") {
+        sections.push((agents.child("defaults"), defaults));
+    }
+    let list = document.pointer("/agents/list").and_then(Value::as_array);
+    for (at, agent) in list.into_iter().flatten().enumerate() {
+        sections.push((agents.child("list").child(&at.to_string()), agent));
+    }
+    let entries = document.pointer("/agents/entries");
+    for (id, agent) in entries.and_then(Value::as_object).into_iter().flatten() {
+        sections.push((agents.child("entries").child(id), agent));
+    }
+    let found = sections.into_iter().filter_map(|(path, section)| {
+        let beat = section.get("heartbeat")?.as_object()?;
+        Some((path.child("heartbeat"), beat))
+    });
+    found.collect()
+}
+
+/// An account of Telegram, or what holds for all of them.
+struct Account<'a> {
+    path: KeyPath,
+    fields: &'a Fields,
+    /// What holds where it does not say otherwise.
+    common: Option<&'a Fields>,
+}
+
+fn accounts(document: &Value) -> Vec<Account<'_>> {
+    let Some(common) = document
+        .pointer("/channels/telegram")
+        .and_then(Value::as_object)
+    else {
+        return Vec::new();
+    };
+    let path: KeyPath = ["channels", "telegram"].into_iter().collect();
+    let own = common.get("accounts").and_then(Value::as_object);
+    let own = own.into_iter().flatten().filter_map(|(name, account)| {
+        Some(Account {
+            path: path.child("accounts").child(name),
+            fields: account.as_object()?,
+            common: Some(common),
+        })
+    });
+    let all = Account {
+        path: path.clone(),
+        fields: common,
+        common: None,
+    };
+    std::iter::once(all).chain(own).collect()
+}
+
+impl<'a> Account<'a> {
+    fn text(&self, key: &str) -> Option<&str> {
+        text(self.fields.get(key))
+    }
+
+    /// Its own value, or that of all accounts.
+    fn either(&self, key: &str) -> Option<&Value> {
+        let own = self.fields.get(key);
+        own.or_else(|| self.common.and_then(|common| common.get(key)))
+    }
+
+    fn idle(&self, found: &mut Vec<(KeyPath, String)>) {
+        let mut say = |key: &str, reason: Option<String>| {
+            found.extend(reason.map(|reason| (self.path.child(key), reason)));
+        };
+        let root = text(self.either("apiRoot"));
+        let url = self.text("webhookUrl");
+        say(
+            "webhookUrl",
+            url.and_then(|url| telegram::webhook_url(url, root).err()),
+        );
+        let path = self.text("webhookPath").map(telegram::webhook_path);
+        say("webhookPath", path.and_then(|it| it.said()));
+        let is_any = self.fields.get("webhookPort") == Some(&Value::from(0));
+        say("webhookPort", is_any.then(|| telegram::ANY_PORT.to_owned()));
+        let secret = self.text("webhookSecret");
+        say("webhookSecret", secret.and_then(telegram::secret_problem));
+        let offers_ours = telegram::offers_ours(self.either("commands"));
+        let commands = self.fields.get("customCommands").and_then(Value::as_array);
+        let commands = commands.map(Vec::as_slice).unwrap_or_default();
+        for (at, read) in telegram::commands(commands, offers_ours)
+            .into_iter()
+            .enumerate()
+        {
+            if let Err((key, problem)) = read {
+                let path = self.path.child("customCommands").child(&at.to_string());
+                found.push((path.child(key), problem));
+            }
+        }
+        for key in ["allowFrom", "groupAllowFrom"] {
+            people(self.fields.get(key), &self.path.child(key), found);
+        }
+        let approvals = self.fields.get("execApprovals");
+        people(
+            approvals.and_then(|it| it.get("approvers")),
+            &self.path.child("execApprovals").child("approvers"),
+            found,
+        );
+        for (path, _, group) in self.places() {
+            people(group.get("allowFrom"), &path.child("allowFrom"), found);
+            if let Some(problem) = telegram::place_problem(path.last(), path.parent().last()) {
+                found.push((path, problem));
             }
         }
     }
-    for (at, binding) in list(document, "/bindings") {
-        let channel = binding.pointer("/match/channel").and_then(Value::as_str);
-        if channel.is_some_and(|it| OTHER_CHANNELS.contains(&it)) {
-            let path = ["bindings", &at.to_string()].into_iter().collect();
-            each(&path, CHANNELS);
+
+    /// Its groups and their topics, each with those beside it.
+    fn places(&self) -> Vec<Place<'a>> {
+        let mut all = places(&self.path.child("groups"), self.fields.get("groups"));
+        let topics = all
+            .iter()
+            .flat_map(|(path, _, group)| places(&path.child("topics"), group.get("topics")));
+        let topics: Vec<_> = topics.collect();
+        all.extend(topics);
+        all
+    }
+
+    fn faults(&self, found: &mut Vec<Problem>) {
+        for (key, problem) in [
+            ("proxy", telegram::proxy_problem as fn(&str) -> _),
+            ("apiRoot", telegram::root_problem),
+        ] {
+            if let Some(problem) = self.text(key).and_then(problem) {
+                found.push(Problem::other(self.path.child(key), problem));
+            }
         }
     }
-    for (at, mapping) in list(document, "/hooks/mappings") {
-        if mapping.get("transform").is_some_and(|it| !it.is_null()) {
-            let path = ["hooks", "mappings", &at.to_string(), "transform"];
-            each(&path.into_iter().collect(), PROGRAM);
+
+    /// A place that is shut by a name which is no id stays open where all others are.
+    fn restrictions(&self, found: &mut Vec<Problem>) {
+        for (path, beside, place) in self.places() {
+            let is_shut = place.get("enabled") == Some(&Value::Bool(false))
+                || place.get("groupPolicy").is_some_and(|it| it != "open")
+                || place.get("allowFrom").is_some();
+            let names_nothing = telegram::place_problem(path.last(), path.parent().last());
+            if let Some(problem) = names_nothing.filter(|_| is_shut && beside.contains_key("*")) {
+                found.push(Problem::other(path, problem));
+            }
         }
     }
 }
 
-fn list<'a>(document: &'a Value, at: &str) -> impl Iterator<Item = (usize, &'a Value)> {
-    let items = document.pointer(at).and_then(Value::as_array);
-    items.into_iter().flatten().enumerate()
+/// A group or topic: where it is, those beside it, and what it says.
+type Place<'a> = (KeyPath, &'a Fields, &'a Fields);
+
+fn places<'a>(path: &KeyPath, section: Option<&'a Value>) -> Vec<Place<'a>> {
+    let Some(all) = section.and_then(Value::as_object) else {
+        return Vec::new();
+    };
+    let place = |(id, place): (&String, &'a Value)| Some((path.child(id), all, place.as_object()?));
+    all.iter().filter_map(place).collect()
 }
+
+/// Looks at a list of people.
+fn people(list: Option<&Value>, path: &KeyPath, found: &mut Vec<(KeyPath, String)>) {
+    let list = list.and_then(Value::as_array);
+    for (at, person) in list.into_iter().flatten().enumerate() {
+        let is_nobody = text(Some(person)).is_some_and(|it| !telegram::is_person(it));
+        if is_nobody {
+            let reason = telegram::NOBODY.to_owned();
+            found.push((path.child(&at.to_string()), reason));
+        }
+    }
+}
+
+/// A text that refers to nothing.
+fn text(value: Option<&Value>) -> Option<&str> {
+    let text = value.and_then(Value::as_str);
+    text.filter(|text| !text.contains(REFERENCE))
+}
+
+#[cfg(test)]
+mod tests;

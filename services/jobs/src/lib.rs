@@ -30,7 +30,7 @@ pub use delivery::{Delivered, Delivery, Destination};
 pub use invalid::Invalid;
 pub use payload::{Command, Payload};
 pub use planned::{CatchUp, Cause, Planned};
-pub use route::sessions;
+pub use route::{sessions, webhooks};
 pub use state::Ended;
 
 /// Fields of OpenClaw's that change what a job does, and that are not done

@@ -88,7 +88,10 @@ impl CatchUp {
             Self::Skip => usize::from(!last_is_late),
         };
         let skipped = times.len().saturating_sub(runs);
-        let reason = if runs == 0 { NOT_CAUGHT_UP } else { STOOD_FOR };
+        let reason = match self {
+            Self::Skip => NOT_CAUGHT_UP,
+            Self::Once | Self::All => STOOD_FOR,
+        };
         let earlier = times.front().filter(|kept| **kept > first);
         let earlier = earlier.map(|kept| Planned {
             at_ms: first,
@@ -179,6 +182,11 @@ mod tests {
         );
         let all = missed(json!({"catchUp": "all"}));
         assert!(all.iter().all(|(_, runs)| *runs), "{all:?}");
+        // Those are missed, too, that are before one that comes in time.
+        let mut job = hourly(json!({"catchUp": "skip"}));
+        let due_all = job.fall_due(NOW + 3 * HOUR + 900, CatchUp::Once);
+        let reasons: Vec<_> = due_all.iter().map(|it| it.skipped).collect();
+        assert_eq!(reasons, [Some(NOT_CAUGHT_UP), Some(NOT_CAUGHT_UP), None]);
         // What comes in time is no miss.
         let mut job = hourly(json!({"catchUp": "skip"}));
         assert_eq!(due(&mut job, NOW + HOUR + 900), [(1, true)]);

@@ -81,6 +81,23 @@ pub fn sessions(fields: &Value) -> Vec<(String, String)> {
     named
 }
 
+/// The URLs that a job with `fields` tells, and the fields that have them; of a change
+/// those that it names.
+pub fn webhooks(fields: &Value) -> Vec<(String, String)> {
+    let places = [
+        "delivery/to",
+        "delivery/completionDestination/to",
+        "delivery/failureDestination/to",
+        "failureAlert/to",
+    ];
+    let url = |place: &str| {
+        let to = fields.pointer(&format!("/{place}"))?.as_str()?;
+        let is_url = ["http://", "https://"].iter().any(|it| to.starts_with(it));
+        is_url.then(|| (place.to_owned(), to.to_owned()))
+    };
+    places.into_iter().filter_map(url).collect()
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
     use openclaw_settings::keys::channels::Account;
@@ -180,6 +197,26 @@ pub(crate) mod tests {
         let refused = checked(&routes, &ChannelSettings::default()).unwrap_err();
         let expected = "at /delivery/channel: channels.telegram is not configured";
         assert!(refused.to_string().starts_with(expected), "{refused}");
+    }
+
+    #[test]
+    fn webhooks_are_those_that_fields_name() {
+        let url = "https://e.org/h";
+        let fields = json!({
+            "delivery": {"mode": "announce", "to": "telegram:5",
+                "completionDestination": {"mode": "webhook", "to": url},
+                "failureDestination": {"mode": "webhook", "to": url}},
+            "failureAlert": {"mode": "webhook", "to": url},
+        });
+        let named = webhooks(&fields).into_iter().map(|(field, _)| field);
+        let expected = [
+            "delivery/completionDestination/to",
+            "delivery/failureDestination/to",
+            "failureAlert/to",
+        ];
+        assert_eq!(named.collect::<Vec<_>>(), expected);
+        assert_eq!(webhooks(&json!({"delivery": {"to": url}})).len(), 1);
+        assert_eq!(webhooks(&json!({"name": url, "delivery": null})), []);
     }
 
     #[test]

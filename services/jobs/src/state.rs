@@ -130,21 +130,25 @@ impl State {
         match &self.last_error {
             Some(error) if is_lost => {
                 self.last_failure_alert_at_ms = Some(now);
-                Some(format!(
-                    "This job failed {failures} times in a row and is switched off: {error}"
-                ))
+                let failed = failed(failures);
+                Some(format!("{failed} and is switched off: {error}"))
             }
             Some(error) if is_told => {
                 self.last_failure_alert_at_ms = Some(now);
-                Some(format!(
-                    "This job failed {failures} times in a row: {error}"
-                ))
+                Some(format!("{}: {error}", failed(failures)))
             }
             None if failures == 0 && self.last_failure_alert_at_ms.take().is_some() => {
                 Some("This job works again.".to_owned())
             }
             _ => None,
         }
+    }
+}
+
+fn failed(failures: u64) -> String {
+    match failures {
+        0 | 1 => "This job failed".to_owned(),
+        failures => format!("This job failed {failures} times in a row"),
     }
 }
 
@@ -192,6 +196,18 @@ mod tests {
             "",
         ];
         assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn the_first_failure_is_no_row() {
+        let mut state = State::default();
+        state.end(&ended(Some("no")), true);
+        let first = Some(Policy {
+            after: 1,
+            cooldown_ms: 100,
+        });
+        let told = state.notice(first, false, 5);
+        assert_eq!(told.as_deref(), Some("This job failed: no"));
     }
 
     #[test]

@@ -27,16 +27,18 @@ pub async fn say(
     text: &str,
 ) -> Result<String, Fault> {
     let id = Uuid::new_v4().to_string();
-    say_as(storage, bus, key, (&id, text)).await?;
+    let delivery = format!("announcement {id}");
+    say_as(storage, bus, key, (&id, &delivery, text)).await?;
     Ok(id)
 }
 
-/// As [`say`], as the message `id`.
+/// As [`say`], as the message `id`; where the session is on a channel, there as the
+/// delivery of that name.
 pub async fn say_as(
     storage: &Storage,
     bus: &Bus,
     key: &SessionKey,
-    (id, text): (&str, &str),
+    (id, delivery, text): (&str, &str, &str),
 ) -> Result<(), Fault> {
     let message = Message::Assistant(AssistantMessage {
         content: Content::Blocks(vec![Block::text(text)]),
@@ -47,7 +49,7 @@ pub async fn say_as(
         rest: Map::from_iter([(ID.to_owned(), json!(id))]),
         ..AssistantMessage::default()
     });
-    storage.announce(key, message, text).await?;
+    storage.announce(key, message, (delivery, text)).await?;
     bus.publish(&DomainEvent::Said {
         key,
         message_id: id,

@@ -49,6 +49,20 @@ pub(crate) async fn reachable(needs: &Needs, fields: &Value) -> Result<(), Inval
     Ok(())
 }
 
+/// Refuses a job with `fields` that would tell a URL which may not be told. Where the
+/// agent-runner does not say so, the run will.
+pub(crate) async fn allowed(needs: &Needs, fields: &Value) -> Result<(), Invalid> {
+    for (field, url) in openclaw_jobs::webhooks(fields) {
+        match needs.runner.judge_webhook(&url).await {
+            Err(error) if error.is_refused(RefusalCode::InvalidArgument) => {
+                return Err(Invalid::field(field, &error.to_string()));
+            }
+            Ok(()) | Err(_) => {}
+        }
+    }
+    Ok(())
+}
+
 /// Whether the name is one of a session: one in full, one that is there, or one
 /// that is no channel's.
 async fn is_session(needs: &Needs, to: &str) -> bool {
@@ -132,11 +146,11 @@ async fn say(
             if made_in == Some(&key) {
                 return on_channel_of(needs, &key, (&name, text), patience).await;
             }
-            if run.is_resumed && was_told(needs, &key, &run.id).await {
-                return Delivered::Yes;
-            }
             let text = if run.job.is_reminder() { text } else { &named };
-            in_session(needs, &key, (&run.id, text)).await
+            if run.is_resumed && was_told(needs, &key, &run.id).await {
+                return on_channel_of(needs, &key, (&name, text), patience).await;
+            }
+            in_session(needs, &key, (&run.id, &name, text), patience).await
         }
         Destination::Channel {
             channel,
@@ -163,10 +177,16 @@ async fn say(
     }
 }
 
-/// Says it in a session, and on the channel that is on.
-async fn in_session(needs: &Needs, key: &SessionKey, (id, text): (&str, &str)) -> Delivered {
-    match injected::say_as(&needs.storage, &needs.bus, key, (id, text)).await {
-        Ok(()) => Delivered::Yes,
+/// Says it in a session as the message `id`, and on the channel that is on as the
+/// delivery `name`: it is told when it is there.
+async fn in_session(
+    needs: &Needs,
+    key: &SessionKey,
+    (id, name, text): (&str, &str, &str),
+    patience: Duration,
+) -> Delivered {
+    match injected::say_as(&needs.storage, &needs.bus, key, (id, name, text)).await {
+        Ok(()) => on_channel_of(needs, key, (name, text), patience).await,
         Err(fault) => Delivered::Failed(failure::chain(&fault)),
     }
 }
@@ -293,10 +313,11 @@ pub(crate) async fn alert(needs: &Needs, job: &Job, text: &str) -> Delivered {
     let said = format!("[{}]\n\n{text}", job.name);
     let route: Delivery = job.alert_route(&needs.alerts());
     let mut all = Delivered::NotRequested;
-    for destination in route.destinations() {
+    for (number, destination) in route.destinations().into_iter().enumerate() {
+        let name = delivery_name(&id, number);
         let told = match destination {
             Destination::Session(to) => match session(needs, to.as_deref(), job) {
-                Ok(key) => in_session(needs, &key, (&id, &said)).await,
+                Ok(key) => in_session(needs, &key, (&id, &name, &said), PATIENCE).await,
                 Err(problem) => Delivered::Failed(problem),
             },
             Destination::Channel {
@@ -313,10 +334,7 @@ pub(crate) async fn alert(needs: &Needs, job: &Job, text: &str) -> Delivered {
                     thread,
                 };
                 match session(needs, None, job) {
-                    Ok(key) => {
-                        let name = delivery_name(&id, 0);
-                        at_place(needs, &key, place, (&name, &said), PATIENCE).await
-                    }
+                    Ok(key) => at_place(needs, &key, place, (&name, &said), PATIENCE).await,
                     Err(problem) => Delivered::Failed(problem),
                 }
             }

@@ -108,6 +108,7 @@ impl Schedule {
 
     async fn add_made(&self, params: Value, maker: Option<Maker>) -> Result<Job, Refused> {
         delivery::reachable(&self.needs, &params).await?;
+        delivery::allowed(&self.needs, &params).await?;
         let job = self.jobs.add(params, maker, self.needs.rules()).await?;
         self.marked(&job).await;
         self.tell(job.id(), JobAction::Added, Some(&job), None);
@@ -121,7 +122,9 @@ impl Schedule {
         fields: Map<String, Value>,
         revision: Option<String>,
     ) -> Result<Job, Refused> {
-        delivery::reachable(&self.needs, &Value::Object(fields.clone())).await?;
+        let said = Value::Object(fields.clone());
+        delivery::reachable(&self.needs, &said).await?;
+        delivery::allowed(&self.needs, &said).await?;
         let missed = self.is_on().then(|| self.needs.missed());
         let known = (missed, self.needs.rules());
         let job = self.jobs.patch(id, fields, revision, known).await?;

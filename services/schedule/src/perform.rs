@@ -6,6 +6,7 @@ use openclaw_commands::Sender;
 use openclaw_conversations::Refusal;
 use openclaw_conversations::sessions::Sessions;
 use openclaw_daemon::failure;
+use openclaw_proto::event::GO_ON;
 use openclaw_proto::gateway::Message;
 use openclaw_sessions::SessionKey;
 use serde_json::{Map, Value, json};
@@ -20,6 +21,9 @@ use openclaw_runs::{Extra, Started, reply_text};
 
 /// The channel of turns that a job asks for.
 const CHANNEL: &str = "cron";
+
+/// Characters of a job's id that tell it apart.
+const ID_SHOWN: usize = 8;
 
 /// What is noted of a run in which nothing was answered.
 const TOLD: &str = "told";
@@ -153,7 +157,7 @@ impl Run {
             }
             Ok(printed) => {
                 let text = script::told(&printed, command.output_limit());
-                Outcome::Failed(format!("exit code {}: {text}", printed.end))
+                Outcome::Failed(failed(&printed.end, &text))
             }
             Err(why) => Outcome::Failed(why),
         }
@@ -187,7 +191,38 @@ impl Run {
         };
         let started = needs.submitter.begin(message, extra).await?;
         let limit = rest.get("timeoutSeconds").and_then(Value::as_u64);
-        Ok(answer(started, limit.filter(|seconds| *seconds > 0)).await)
+        let outcome = answer(started, limit.filter(|seconds| *seconds > 0)).await;
+        Ok(match outcome {
+            Outcome::Failed(why) => Outcome::Failed(self.of_job(&why)),
+            outcome => outcome,
+        })
+    }
+
+    /// Why its turn failed, in words for whoever has the job: nobody talks there, and
+    /// the limit may be the job's own.
+    fn of_job(&self, why: &str) -> String {
+        let why = why.replace(&format!("{GO_ON}, or "), "");
+        let why = why.replace(&format!(", then {GO_ON}"), "");
+        if self.limit_usd.is_none() {
+            return why;
+        }
+        let id: String = self.job.id().chars().take(ID_SHOWN).collect();
+        why.replace(
+            "raise agents.defaults.limits.costPerTurn",
+            &format!("raise the job's budget: openclawctl cron edit {id} --budget-per-run USD, or --budget-per-day"),
+        )
+    }
+}
+
+/// How a command ended that did not do what it was to do, and what it printed.
+fn failed(end: &str, printed: &str) -> String {
+    let without_code = end
+        .strip_prefix("none (")
+        .and_then(|it| it.strip_suffix(')'));
+    let how = without_code.map_or_else(|| format!("exit code {end}"), str::to_owned);
+    match printed {
+        "" => how,
+        printed => format!("{how}: {printed}"),
     }
 }
 
@@ -214,4 +249,49 @@ pub(crate) async fn answer(started: Started, limit: Option<u64>) -> Outcome {
         }
     };
     reply.map_or_else(Outcome::Failed, Outcome::Answered)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(limit_usd: Option<f64>) -> Run {
+        let fields = json!({
+            "name": "n", "schedule": {"kind": "every", "everyMs": 60_000}, "wakeMode": "now",
+            "sessionTarget": "isolated", "payload": {"kind": "agentTurn", "message": "m"},
+        });
+        Run {
+            job: Job::new("0123456789".to_owned(), fields, 0).unwrap(),
+            id: "r".to_owned(),
+            started_ms: 0,
+            is_resumed: false,
+            has_run: false,
+            limit_usd,
+        }
+    }
+
+    #[test]
+    fn run_that_was_stopped_says_what_helps_a_job() {
+        let why = format!(
+            "it cost $2, and $1 is allowed; {GO_ON}, or raise agents.defaults.limits.costPerTurn"
+        );
+        let own = run(Some(1.0)).of_job(&why);
+        assert!(own.contains("cron edit 01234567 --budget-per-run"), "{own}");
+        let agents = run(None).of_job(&why);
+        assert!(
+            agents.ends_with("; raise agents.defaults.limits.costPerTurn"),
+            "{agents}"
+        );
+        assert!(!own.contains("continue") && !agents.contains("continue"));
+    }
+
+    #[test]
+    fn failed_says_how_a_command_ended() {
+        assert_eq!(failed("3", "no such file"), "exit code 3: no such file");
+        assert_eq!(failed("3", ""), "exit code 3");
+        assert_eq!(failed("none (timed out)", ""), "timed out");
+        assert_eq!(failed("none (timed out)", "so far"), "timed out: so far");
+        let killed = failed("137 (killed by signal 9, SIGKILL)", "");
+        assert_eq!(killed, "exit code 137 (killed by signal 9, SIGKILL)");
+    }
 }

@@ -412,7 +412,8 @@ pub(crate) fn history(
     limit: u32,
 ) -> rusqlite::Result<Vec<JobRun>> {
     let mut statement = connection.prepare_cached(
-        "SELECT run_id, job_id, planned_ms, until_ms, cause, state, started_ms, ended_ms, entry
+        "SELECT run_id, job_id, planned_ms, until_ms, cause, state, started_ms, ended_ms, entry,
+            (SELECT job FROM jobs WHERE jobs.job_id = job_runs.job_id)
          FROM job_runs WHERE ?1 IS NULL OR job_id = ?1 ORDER BY number DESC LIMIT ?2",
     )?;
     let rows = statement.query_map(params![job_id, limit], job_run)?;
@@ -423,11 +424,15 @@ fn job_run(row: &Row<'_>) -> rusqlite::Result<JobRun> {
     let entry: String = row.get(8)?;
     let entry: Value = serde_json::from_str(&entry).unwrap_or_default();
     let word = |name: &str| entry[name].as_str();
+    let job: Option<String> = row.get(9)?;
+    let name = job.and_then(|job| Job::read(&job)).map(|job| job.name);
+    let name = name.or_else(|| word("jobName").map(str::to_owned));
     let reason = word("error").or_else(|| word("deliveryError"));
     let reason = reason.or_else(|| word("deliverySuppressionReason"));
     Ok(JobRun {
         run_id: row.get(0)?,
         job_id: row.get(1)?,
+        job_name: name.unwrap_or_default(),
         planned_ms: row.get(2)?,
         until_ms: row.get(3)?,
         cause: row.get(4)?,

@@ -201,6 +201,7 @@ impl File {
         let mut problems = Schema::shipped().check(&document);
         problems.extend(effect::restrictions(&document));
         if problems.is_empty() {
+            problems.extend(effect::faults(&document));
             problems.extend(self.beyond_schema(document, environment));
         }
         locate::place(&mut problems, &sources);
@@ -270,6 +271,8 @@ pub struct Findings {
     pub warnings: Vec<String>,
     /// Keys that have no effect.
     pub unused: Vec<Unused>,
+    /// Values with which a part of the suite stays off.
+    pub faults: Vec<Problem>,
 }
 
 impl Findings {
@@ -314,9 +317,12 @@ pub fn validate(paths: &Paths, environment: &Environment) -> Result<Findings, Er
         warnings.extend(settings.base.provider_faults.into_values());
         // What is missing today may be there tomorrow: it makes no file invalid.
         warnings.extend(placed(absent, &document.sources));
+        let mut faults = settings.base.faults;
+        locate::place(&mut faults, &document.sources);
         return Ok(Findings {
             warnings,
             unused: document.unused(),
+            faults,
         });
     }
     locate::place(&mut problems, &document.sources);

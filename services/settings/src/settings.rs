@@ -9,6 +9,7 @@ use openclaw_config::environment::Environment;
 use openclaw_config::error::Error;
 use openclaw_config::key::KeyPath;
 use openclaw_config::paths::Paths;
+use openclaw_config::problem::Problem;
 use openclaw_config::redact;
 use openclaw_config::secret::Secret;
 use openclaw_config::substitute::Missing;
@@ -112,6 +113,8 @@ pub struct Settings {
     pub provider_faults: BTreeMap<String, String>,
     /// What did not work when the configuration was read, and is done without.
     pub warnings: Vec<String>,
+    /// Values with which a part of the suite stays off until they are corrected.
+    pub faults: Vec<Problem>,
     /// Keys of the files that have no effect. Empty unless the settings were
     /// read by [`crate::load`] or one of its neighbours.
     pub unused: Vec<Unused>,
@@ -142,6 +145,7 @@ impl Settings {
         let fragment = keys::typed(&paths.configuration, &document)?;
         keys::without_nulls(&mut document);
         let with_token = channels::tokens(&document).into_keys().collect();
+        let faults = openclaw_effect::faults(&document);
         take_credentials(&mut document);
         let origin = paths.configuration.display().to_string();
         let invalid = |(key, problem): (String, String)| Error::Value {
@@ -201,6 +205,7 @@ impl Settings {
             channels: ChannelSettings::of(&paths, &document, &fragment, with_token)?,
             warnings: Vec::new(),
             unused: Vec::new(),
+            faults,
             provider_faults,
             written,
             stated: keys::section(&paths.configuration, "", &document)?,
@@ -225,6 +230,7 @@ impl Settings {
         all.extend(credentials.clone());
         self.gateway.with_secrets(gateway, hooks, &all, &origin)?;
         self.channels.tokens = channels::tokens(&document);
+        self.channels.webhook_secrets = channels::webhook_secrets(&document);
         Ok(self)
     }
 

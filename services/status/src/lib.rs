@@ -118,6 +118,10 @@ impl Status {
         let today = Spending::of_today(paths, settings.as_ref());
         Overview {
             suite,
+            faults: settings
+                .iter()
+                .flat_map(|it| it.faults.iter().map(ToString::to_string))
+                .collect(),
             unused: settings.map(|it| it.unused).unwrap_or_default(),
             closed,
             processes,

@@ -16,6 +16,8 @@ pub(crate) struct Overview {
     pub(crate) suite: Suite,
     /// Keys of the configuration that have no effect.
     pub(crate) unused: Vec<Unused>,
+    /// Values of it with which a part stays off, and why.
+    pub(crate) faults: Vec<String>,
     /// Why the gateway has no TCP port, and the way out.
     #[serde(rename = "portProblem")]
     pub(crate) closed: Option<Closed>,

@@ -54,6 +54,8 @@ pub(crate) fn rows(overview: &Overview, verbose: bool) -> Vec<Row> {
     for problem in suite.configuration_problems() {
         rows.push(Row::bad("configuration", problem));
     }
+    let faults = overview.faults.iter();
+    rows.extend(faults.map(|it| Row::warning("configuration", it)));
     unused(overview, verbose, &mut rows);
     failures(&overview.activity, &mut rows);
     rows
@@ -380,6 +382,7 @@ mod tests {
         Overview {
             suite,
             unused: Vec::new(),
+            faults: Vec::new(),
             closed: None,
             processes: Processes::default(),
             activity: Activity::default(),
@@ -433,11 +436,13 @@ mod tests {
         };
         let mut overview = overview(suite());
         overview.unused = vec![unused];
+        overview.faults = vec!["agents.defaults.heartbeat.activeHours.start: no".to_owned()];
         overview.processes.runner.memory_bytes = Some(3 << 20);
         overview.processes.runner.restarts = Some(2);
         let text = rendered(&overview, false);
         for line in [
             "● openclaw: something is wrong",
+            "configuration  agents.defaults.heartbeat.activeHours.start: no",
             "gateway        does not answer: nobody listens",
             "runner         0.1.0, up 1 min 1 s, 7 turns ended, 3 MiB, 2 restarts",
             "memory         0.1.0, up 0 s, 1 file, 2 passages",

@@ -37,6 +37,11 @@ const CALLS_AT_ONCE: usize = 64;
 const HEAD_DEADLINE: Duration = Duration::from_secs(10);
 /// How often Telegram is asked whether it can call.
 const LOOK: Duration = Duration::from_secs(30);
+/// The file into which the gateway writes the secret that the configuration has
+/// (`doors/src/channels/token.rs`).
+const SET: &str = "webhook-secret-set";
+/// That of the one which this daemon made.
+const MADE: &str = "webhook-secret";
 /// What names the webhook that this daemon set.
 const OWN: &str = "webhook";
 
@@ -80,9 +85,9 @@ pub(crate) async fn receive(bot: &Bot, api: &Api, spool: &Arc<Spool>) -> Result<
         let (host, port) = address;
         format!("cannot listen on {host}:{port} for the webhook: {error}")
     })?;
-    let secret = secret(bot).map_err(|error| format!("keep the webhook's secret: {error}"))?;
+    let known = secret(bot).map_err(|error| format!("keep the webhook's secret: {error}"))?;
     let url = options.webhook_url.clone().unwrap_or_default();
-    let wanted = json!({"url": url, "secret_token": secret, "allowed_updates": KINDS});
+    let wanted = json!({"url": url, "secret_token": known, "allowed_updates": KINDS});
     fs::write(bot.folder.join(OWN), &url).map_err(|error| error.to_string())?;
     api.call("setWebhook", &wanted)
         .await
@@ -90,7 +95,7 @@ pub(crate) async fn receive(bot: &Bot, api: &Api, spool: &Arc<Spool>) -> Result<
     bot.board.contact();
     let door = Arc::new(Endpoint {
         path: options.webhook_path.clone(),
-        secret,
+        secret: known,
         api: api.clone(),
         spool: Arc::clone(spool),
         calls: Semaphore::new(CALLS_AT_ONCE),
@@ -111,6 +116,9 @@ pub(crate) async fn receive(bot: &Bot, api: &Api, spool: &Arc<Spool>) -> Result<
                     return Ok(());
                 }
                 look(bot, api).await?;
+                if secret(bot).is_ok_and(|now| now != door.secret) {
+                    return Err("the webhook's secret was changed; setting it again".into());
+                }
             }
         }
     }
@@ -140,9 +148,13 @@ async fn look(bot: &Bot, api: &Api) -> Result<(), String> {
     Ok(())
 }
 
-/// The secret that Telegram is to show, made once.
+/// The secret that Telegram is to show: the configuration's, else one that is made once.
 fn secret(bot: &Bot) -> io::Result<String> {
-    let path = bot.folder.join("webhook-secret");
+    match fs::read_to_string(bot.folder.join(SET)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        set => return set,
+    }
+    let path = bot.folder.join(MADE);
     if let Ok(secret) = fs::read_to_string(&path) {
         return Ok(secret);
     }

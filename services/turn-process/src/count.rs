@@ -2,7 +2,7 @@
 
 use openclaw_handoff::limits::Limits;
 use openclaw_model_api::bill;
-use openclaw_proto::event::{Code, ToolResult};
+use openclaw_proto::event::{Code, GO_ON, ToolResult};
 use openclaw_tools::Repeats;
 use serde_json::Value;
 
@@ -47,8 +47,8 @@ impl Count {
             return Some((
                 Code::StepLimit,
                 format!(
-                    "the turn was stopped after {} steps; say \"continue\" to go on from here, or \
-                     raise agents.defaults.limits.steps",
+                    "the turn was stopped after {} steps; {GO_ON}, or raise \
+                     agents.defaults.limits.steps",
                     limits.steps
                 ),
             ));

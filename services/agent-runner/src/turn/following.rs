@@ -10,7 +10,7 @@ use nix::sys::signal::Signal;
 use openclaw_daemon::failure;
 use openclaw_handoff::own_limits;
 use openclaw_handoff::spool::{self, Reader, Spool};
-use openclaw_proto::event::{Code, Failed, Kind, Resources};
+use openclaw_proto::event::{Code, Failed, GO_ON, Kind, Resources};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::TurnContext;
@@ -242,9 +242,10 @@ pub(crate) fn unbegun() -> Kind {
 pub(crate) fn lost() -> Kind {
     failed(
         Code::Interrupted,
-        "the machine or the turn's process stopped while this was being answered; what was said \
-         so far is kept; look at what was done, then say \"continue\" to go on from here"
-            .to_owned(),
+        format!(
+            "the machine or the turn's process stopped while this was being answered; what was \
+             said so far is kept; look at what was done, then {GO_ON}"
+        ),
     )
 }
 

@@ -321,3 +321,23 @@ proptest! {
         prop_assert!(problems[0].to_string().contains("is not known"));
     }
 }
+
+#[test]
+fn typed_is_no_number_without_an_end() {
+    let path = KeyPath::parse("agents.defaults.limits.costPerDay").unwrap();
+    let schema = Schema::shipped();
+    for text in [
+        "Infinity",
+        "NaN",
+        "-Infinity",
+        "nan",
+        "inf",
+        "1e999",
+        "0",
+        "-1",
+    ] {
+        let problem = schema.typed(&path, text).unwrap_err();
+        assert_eq!(problem.path, path, "{text}");
+    }
+    assert_eq!(schema.typed(&path, "0.5").unwrap(), json!(0.5));
+}

@@ -31,15 +31,9 @@ pub(super) fn place_of_session(entry: &SessionEntry) -> Option<Place> {
 }
 
 /// What the gateway itself says, where the session is.
-pub(super) fn announcement(
-    key: &SessionKey,
-    entry_id: &str,
-    place: Place,
-    text: &str,
-) -> NewDelivery {
+pub(super) fn announcement(key: &SessionKey, name: &str, place: Place, text: &str) -> NewDelivery {
     NewDelivery {
-        // An entry's id is its session's.
-        name: format!("announcement {key} {entry_id}"),
+        name: name.to_owned(),
         place,
         session_key: key.to_string(),
         agent_id: key.agent().to_string(),

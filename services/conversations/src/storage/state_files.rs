@@ -211,17 +211,17 @@ impl StateFiles {
         &mut self,
         key: &SessionKey,
         messages: Vec<Message>,
-        announced: Option<&str>,
+        announced: Option<(&str, &str)>,
     ) -> Result<(PathBuf, Vec<Change>), Fault> {
         let (described, now) = (Described::of(&messages), now_ms());
         let drafts = messages.into_iter().map(Draft::from).collect();
         let Appended { written, ids } = self.append(key, drafts)?;
         let mut happening = described.happening(key, &ids, now);
         let mut changes = Vec::new();
-        if let (Some(text), Some(entry_id)) = (announced, ids.last()) {
+        if let (Some((name, text)), Some(entry_id)) = (announced, ids.last()) {
             let entry = self.session_files.store(key.agent())?.get(key);
             let place = entry.and_then(delivery::place_of_session);
-            let new = place.map(|place| delivery::announcement(key, entry_id, place, text));
+            let new = place.map(|place| delivery::announcement(key, name, place, text));
             changes.extend(new.map(|new| Change::Deliver(Box::new(new), now)));
             let entry_id = entry_id.clone();
             happening.kinds.push(feed::Kind::Announcement { entry_id });

@@ -61,7 +61,7 @@ pub(crate) enum Command {
     Begin(String, SessionKey, Reply<BackendSessions>),
     Append(SessionKey, Vec<Message>, Reply<()>),
     /// Appends what the gateway itself says.
-    Announce(SessionKey, Box<Message>, String, Reply<()>),
+    Announce(SessionKey, Box<Message>, (String, String), Reply<()>),
     /// Something happened elsewhere.
     Record(Happening, Reply<()>),
     Close(Box<Closing>, Reply<()>),
@@ -412,8 +412,8 @@ impl Worker {
                 Staged::new(reply, begun).changing(Change::Running { run_id, key, at_ms })
             }
             Command::Append(key, messages, reply) => self.append(&key, messages, None, reply),
-            Command::Announce(key, message, text, reply) => {
-                self.append(&key, vec![*message], Some(&text), reply)
+            Command::Announce(key, message, (name, text), reply) => {
+                self.append(&key, vec![*message], Some((&name, &text)), reply)
             }
             Command::Record(happening, reply) => {
                 Staged::new(reply, Ok(())).changing(Change::Happened(happening))
@@ -436,12 +436,12 @@ impl Worker {
         }
     }
 
-    /// `announced`: the gateway itself says that.
+    /// `announced`: the gateway itself says that, as the delivery of that name.
     fn append(
         &mut self,
         key: &SessionKey,
         messages: Vec<Message>,
-        announced: Option<&str>,
+        announced: Option<(&str, &str)>,
         reply: Reply<()>,
     ) -> Staged {
         match self.state_files.say(key, messages, announced) {

@@ -9,7 +9,6 @@ use openclaw_config::error::SIZE_LIMIT;
 use openclaw_config::parse;
 use openclaw_config::schema::Schema;
 use openclaw_config::{Environment, Error, KeyPath, Paths};
-use openclaw_effect::Unused;
 use openclaw_settings::SOCKETS_ADVICE;
 use openclaw_settings::file::File;
 use openclaw_terminal::failure::{CONFIG, Failure};
@@ -131,10 +130,8 @@ impl<'a> Change<'a> {
     /// Says what the written change still needs to take effect.
     fn tell(&self) {
         held::tell(&self.keys, self.paths, self.environment);
-        let settings = openclaw_settings::load(self.environment).ok();
-        self.tell_unused(settings.iter().flat_map(|it| &it.unused));
-        let after = settings.map(|settings| settings.fixed);
-        let (Some(before), Some(after)) = (&self.fixed, &after) else {
+        self.tell_unused();
+        let (Some(before), Some(after)) = (&self.fixed, &fixed(self.environment)) else {
             return;
         };
         let mut keys: Vec<&str> = before.keys().chain(after.keys()).copied().collect();
@@ -152,15 +149,14 @@ impl<'a> Change<'a> {
 }
 
 impl Change<'_> {
-    /// Says which of the keys have no effect.
-    fn tell_unused<'u>(&self, all: impl Iterator<Item = &'u Unused>) {
-        let is_changed = |key: &String| {
-            let key = KeyPath::parse(key).unwrap_or_default();
-            self.keys.iter().any(|changed| key.starts_with(changed))
-        };
-        for unused in all {
-            let mut unused = unused.clone();
-            unused.keys.retain(is_changed);
+    /// Says which of the keys have no effect, and why.
+    fn tell_unused(&self) {
+        let settings = openclaw_settings::load(self.environment);
+        for mut unused in settings.map(|it| it.unused).unwrap_or_default() {
+            unused.keys.retain(|key| {
+                let key = KeyPath::parse(key).unwrap_or_default();
+                self.keys.iter().any(|changed| key.starts_with(changed))
+            });
             if !unused.keys.is_empty() {
                 output::stderr_line(&format!("note: {}", output::line(&unused.to_string())));
             }

@@ -18,7 +18,8 @@ const UNITS: &str = "the units do not know yet where the state or a workspace is
                      sockets, then systemctl --user daemon-reload and systemctl --user restart \
                      openclaw.target 'openclaw-*.socket'";
 
-/// Prints what is wrong; exit code 78 when something is.
+/// Prints what is wrong; exit code 78 when something is, also where the file is used
+/// without it.
 pub(super) fn execute(
     arguments: &Validate,
     paths: &Paths,
@@ -45,11 +46,14 @@ pub(super) fn execute(
         Ok(findings) => findings.clone(),
         Err(_) => Findings::of_invalid(&paths),
     };
+    let is_whole = result.is_ok() && findings.faults.is_empty();
     if arguments.json {
+        let mut problems = result.as_ref().err().map(Report::of).unwrap_or_default();
+        problems.extend(findings.faults.iter().map(Report::from));
         output::document(&json!({
-            "valid": result.is_ok(),
+            "valid": is_whole,
             "path": paths.configuration,
-            "problems": result.as_ref().err().map(Report::of).unwrap_or_default(),
+            "problems": problems,
             "warnings": findings.warnings,
             "unused": findings.unused,
         }))?;
@@ -62,6 +66,13 @@ pub(super) fn execute(
         }
     }
     match result {
+        Ok(_) if !is_whole => {
+            if !arguments.json {
+                report::print("error", &findings.faults);
+                output::stderr_line("hint: the rest of the file is used");
+            }
+            Ok(ExitCode::from(failure::CONFIG))
+        }
         Ok(_) if !arguments.json => {
             let absent = if paths.configuration.exists() {
                 ""

@@ -7,7 +7,7 @@ use openclaw_daemon::Configuration;
 use openclaw_proto::channel::{AccountName, Instruction, OfferedCommand, Settings};
 use openclaw_settings as settings;
 use openclaw_settings::channels::of_the_daemon;
-use openclaw_settings::keys::channels::NativeCommands;
+use openclaw_settings::keys::channels::{CustomCommand, NativeCommands};
 use tokio_util::sync::CancellationToken;
 
 use super::{Channels, Refused};
@@ -58,7 +58,7 @@ impl Attending {
             let settings = self.configuration.settings();
             // Before it is told its settings, with which it looks for it.
             if let Err(error) = super::token::hand_over(&settings, &self.account) {
-                openclaw_daemon::failure::report("hand a channel daemon its token", &error);
+                openclaw_daemon::failure::report("hand a channel daemon its secrets", &error);
             }
             let account = Channels::account_that_is_on(&settings, &self.account);
             let account = match account {
@@ -93,9 +93,12 @@ impl Drop for Attending {
 
 /// An account's settings, as far as they are its daemon's.
 fn told(settings: &settings::Settings, account: &settings::keys::channels::Account) -> Settings {
-    let own = account.custom_commands.iter().map(|own| OfferedCommand {
-        name: own.command.trim_start_matches('/').to_owned(),
-        description: own.description.clone(),
+    let json = of_the_daemon(account);
+    let own = json.get("customCommands").cloned().unwrap_or_default();
+    let own: Vec<CustomCommand> = serde_json::from_value(own).unwrap_or_default();
+    let own = own.into_iter().map(|own| OfferedCommand {
+        name: own.command,
+        description: own.description,
     });
     let ours = COMMANDS.iter().map(|command| OfferedCommand {
         name: command.name.to_owned(),
@@ -108,8 +111,24 @@ fn told(settings: &settings::Settings, account: &settings::keys::channels::Accou
         .values()
         .filter_map(|agent| agent.persona.name.clone());
     Settings {
-        json: of_the_daemon(account),
+        json,
         names: names.collect(),
         commands,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use openclaw_commands::COMMANDS;
+    use openclaw_effect::values::telegram::NATIVE;
+
+    #[test]
+    fn commands_of_the_gateway_are_those_that_no_own_one_is_called() {
+        let all = COMMANDS.iter();
+        let all = all.flat_map(|it| std::iter::once(&it.name).chain(it.aliases));
+        let all: BTreeSet<&str> = all.copied().collect();
+        assert_eq!(all, NATIVE.iter().copied().collect());
     }
 }

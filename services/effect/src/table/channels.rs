@@ -9,8 +9,9 @@ pub(super) const TOKEN: Effect = Replaced(
     "channels.telegram.tokenFile, which `openclawctl channels add telegram` writes, and botToken",
 );
 
-/// What calls of a webhook are known by.
-const WEBHOOK_SECRET: Effect = NotNeeded("openclaw-telegram makes one by itself, and keeps it");
+/// What an agent is offered in a group.
+const SKILLS: Effect =
+    NotSupported("agents are given no skills yet, so there are none to choose from in a group");
 
 /// Which tools somebody's messages may use.
 const TOOLS: Effect = Restricts {
@@ -64,11 +65,9 @@ const UNSUPPORTED_HERE: &[&str] = &[
     "groups.*.disableAudioPreflight",
     "groups.*.errorPolicy",
     "groups.*.ingest",
-    "groups.*.skills",
     "groups.*.topics.*.disableAudioPreflight",
     "groups.*.topics.*.errorPolicy",
     "groups.*.topics.*.ingest",
-    "groups.*.topics.*.skills",
     "healthMonitor",
     "heartbeatVisibility",
     "joinIntro",
@@ -85,8 +84,8 @@ const UNSUPPORTED_HERE: &[&str] = &[
     "trustedLocalFileRoots",
     "webhookCertPath",
 ];
-const WEBHOOK_SECRETS: &[&str] = &["webhookSecret"];
 const OF_AGENTS: &[&str] = &["actions.reactions", "actions.sendMessage"];
+const SKILLS_OF_GROUPS: &[&str] = &["groups.*.skills", "groups.*.topics.*.skills"];
 const NETWORK: &[&str] = &["network"];
 const TOOLS_OF_GROUPS: &[&str] = &["groups.*.tools", "groups.*.toolsBySender"];
 const SWITCHES_OF_DIRECT: &[&str] = &["direct.*.enabled"];
@@ -156,8 +155,8 @@ pub(super) const ROWS: &[Row] = &[
     ),
     row(ALL, UNSUPPORTED, UNSUPPORTED_HERE),
     row(EACH, UNSUPPORTED, UNSUPPORTED_HERE),
-    row(ALL, WEBHOOK_SECRET, WEBHOOK_SECRETS),
-    row(EACH, WEBHOOK_SECRET, WEBHOOK_SECRETS),
+    row(ALL, SKILLS, SKILLS_OF_GROUPS),
+    row(EACH, SKILLS, SKILLS_OF_GROUPS),
     row(ALL, REACTIONS, &["reactionLevel"]),
     row(EACH, REACTIONS, &["reactionLevel"]),
     row(ALL, ACTIONS, OF_AGENTS),

@@ -285,3 +285,38 @@ async fn outbox_refuses_what_cannot_be() {
         assert_eq!(error.code(), Some(RefusalCode::InvalidArgument), "{error}");
     }
 }
+
+#[tokio::test]
+async fn outbox_says_of_a_question_that_its_turn_was_stopped() {
+    let suite = Suite::start().await;
+    let mut deliveries = take(&suite, LONG).await;
+    let (accepted, replies) = send(&suite, "k1").await;
+    let asked = ApprovalRequested {
+        id: "a-1".to_owned(),
+        tool: "exec".to_owned(),
+        command: "make".to_owned(),
+        expires_ms: i64::MAX,
+        ..ApprovalRequested::default()
+    };
+    suite
+        .runner
+        .say(&accepted.run_id, Said::ApprovalRequested(asked));
+    let question = next(&mut deliveries).await;
+    report(&suite, &question, delivered("m7")).await;
+    assert!(
+        soon(suite.client.cancel_run(&accepted.run_id, "/stop"))
+            .await
+            .unwrap()
+    );
+    rest(replies).await;
+    let edit = loop {
+        let delivery = next(&mut deliveries).await;
+        if let Kind::Edit { text, .. } = &delivery.kind {
+            break text.clone();
+        }
+    };
+    assert_eq!(
+        edit,
+        "It was stopped before anybody decided; it does not run."
+    );
+}

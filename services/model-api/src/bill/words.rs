@@ -1,10 +1,12 @@
 //! What a user is told whose turn has used up what it may.
 
+use openclaw_proto::event::GO_ON;
+
 /// Why the model may write no more.
 pub fn tokens(written: u64, limit: u64) -> String {
     format!(
-        "the turn was stopped: the model wrote {written} tokens, and {limit} are allowed; say \
-         \"continue\" to go on from here, or raise agents.defaults.limits.outputTokens"
+        "the turn was stopped: the model wrote {written} tokens, and {limit} are allowed; \
+         {GO_ON}, or raise agents.defaults.limits.outputTokens"
     )
 }
 
@@ -16,8 +18,8 @@ pub fn stopped(spent: f64, limit: f64) -> String {
 /// Why a turn's money is used up.
 pub fn turn(cost: f64, limit: f64) -> String {
     format!(
-        "the turn was stopped: it cost {}, and {} is allowed; say \"continue\" to go on from here, \
-         or raise agents.defaults.limits.costPerTurn",
+        "the turn was stopped: it cost {}, and {} is allowed; {GO_ON}, or raise \
+         agents.defaults.limits.costPerTurn",
         dollars(cost),
         dollars(limit)
     )

@@ -311,3 +311,28 @@ async fn look_skips_all_that_waits_of_what_was_switched_off() {
     }
     assert!(rows(&connection).iter().all(|row| row.2 == "skipped"));
 }
+
+#[tokio::test]
+async fn history_names_jobs_also_those_that_are_removed() {
+    let (_folder, connection) = ledger().await;
+    let mut there = job("there", json!({"name": "tea"}));
+    let mut gone = job("gone", json!({"name": "news"}));
+    for job in [&mut there, &mut gone] {
+        write(&connection, job, NOW).unwrap();
+        let begun = begin_by_hand(&connection, job, NOW + 1).unwrap().unwrap();
+        let entry = skipped_now(job, &begun.run_id, "x", NOW + 2);
+        assert!(end(&connection, &begun.run_id, State::Skipped, &entry, NOW + 2).unwrap());
+    }
+    assert!(remove(&connection, "gone").unwrap());
+    let renamed = there.patched(
+        serde_json::Map::from_iter([("name".to_owned(), json!("green tea"))]),
+        NOW,
+    );
+    write(&connection, &renamed.unwrap(), NOW).unwrap();
+    let named = |id: Option<&str>| -> Vec<String> {
+        let runs = history(&connection, id, 9).unwrap().into_iter();
+        runs.map(|run| run.job_name).collect()
+    };
+    assert_eq!(named(None), ["news", "green tea"]);
+    assert_eq!(named(Some("gone")), ["news"]);
+}

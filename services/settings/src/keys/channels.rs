@@ -101,6 +101,9 @@ sections! {
         proxy: Option<String>,
         /// Where the provider calls; without it, it is asked.
         webhook_url: Option<String>,
+        /// What those calls are known by; one that is made by the daemon unless set.
+        #[serde(skip_serializing)]
+        webhook_secret: Option<Secret>,
         /// The path of those calls.
         webhook_path: String = "/telegram-webhook".to_owned(),
         /// The address that takes them.

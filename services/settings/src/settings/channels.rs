@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use openclaw_config::error::Error;
 use openclaw_config::paths::Paths;
 use openclaw_config::secret::Secret;
+use openclaw_effect::values::telegram;
 use serde_json::{Map, Value};
 
 use crate::keys;
@@ -80,6 +81,9 @@ pub struct ChannelSettings {
     /// Their tokens. Empty but in the gateway
     /// ([`Settings::with_gateway_secrets`](crate::Settings::with_gateway_secrets)).
     pub tokens: BTreeMap<(String, String), Secret>,
+    /// What calls of their webhooks are known by, where the configuration says so;
+    /// as empty as those.
+    pub webhook_secrets: BTreeMap<(String, String), Secret>,
     /// Which agent answers what.
     pub bindings: Vec<Binding>,
     /// Who is the owner, beside whoever was paired first.
@@ -236,13 +240,28 @@ pub(super) fn tokens(document: &Value) -> BTreeMap<(String, String), Secret> {
     tokens
 }
 
-/// What a channel daemon is told of its account.
+/// What calls of the accounts' webhooks are known by, as `document` says.
+pub(super) fn webhook_secrets(document: &Value) -> BTreeMap<(String, String), Secret> {
+    let mut secrets = BTreeMap::new();
+    for (channel, written) in written(document) {
+        for (name, account) in laid_over(written).1 {
+            let secret = account.get("webhookSecret").and_then(Value::as_str);
+            if let Some(secret) = secret.filter(|it| telegram::secret_problem(it).is_none()) {
+                secrets.insert((channel.to_owned(), name), Secret::new(secret));
+            }
+        }
+    }
+    secrets
+}
+
+/// What a channel daemon is told of its account: what can act of it.
 pub fn of_the_daemon(account: &Account) -> Map<String, Value> {
     let mut all = match serde_json::to_value(account) {
         Ok(Value::Object(all)) => all,
         _ => Map::new(),
     };
     all.retain(|key, value| !OF_THE_GATEWAY.contains(&key.as_str()) && !value.is_null());
+    telegram::keep_acting(&mut all);
     // In one form, however they are written.
     let streaming = account.streaming.mode().name();
     all.insert("streaming".to_owned(), streaming.into());
@@ -378,6 +397,41 @@ mod tests {
                 .token_file,
             None
         );
+    }
+
+    #[test]
+    fn webhook_secret_is_the_accounts_or_that_of_all() {
+        let document = json!({"channels": {"telegram": {
+            "webhookSecret": "all", "accounts": {
+                "default": {}, "none": {"webhookSecret": "a b"}, "own": {"webhookSecret": "own"},
+                "unset": {"webhookSecret": "${UNSET}"},
+            },
+        }}});
+        let found = webhook_secrets(&document);
+        let found: Vec<_> = found
+            .iter()
+            .map(|((_, it), secret)| (it.as_str(), secret.reveal()))
+            .collect();
+        assert_eq!(found, [("default", "all"), ("own", "own")]);
+        let settings = of(document).unwrap();
+        let told = of_the_daemon(settings.account("telegram", "").unwrap().1);
+        assert!(
+            !told.contains_key("webhookSecret"),
+            "it is handed over as a file"
+        );
+    }
+
+    #[test]
+    fn daemon_is_told_what_can_act_alone() {
+        let settings = of(json!({"channels": {"telegram": {
+            "webhookUrl": "http://x", "webhookPort": 0, "webhookPath": "nopath",
+            "customCommands": [{"command": "Bad Name!", "description": "a"}],
+        }}}))
+        .unwrap();
+        let told = of_the_daemon(settings.account("telegram", "").unwrap().1);
+        assert!(!told.contains_key("webhookUrl") && !told.contains_key("webhookPort"));
+        assert_eq!(told["webhookPath"], "/nopath");
+        assert_eq!(told["customCommands"], json!([]));
     }
 
     #[test]

@@ -3,77 +3,28 @@
 use std::collections::BTreeMap;
 
 use jiff::tz::TimeZone;
+use openclaw_effect::values::hours;
 
 use crate::keys::Fragment;
 use crate::keys::heartbeat::{ActiveHours, Heartbeat};
 use crate::settings::{AgentSettings, Settings};
 
-/// Minutes of a day.
-const DAY: u16 = 24 * 60;
-
-/// What an hour has to be.
-const NO_HOUR: &str = "must be a time of the day as HH:MM, such as 08:00 or 22:30";
-
 impl ActiveHours {
     /// The minutes of the day at which they begin and end; what is not said is the
     /// beginning or the end of the day. None: one of them is no time.
     pub fn minutes(&self) -> Option<(u16, u16)> {
-        let of = |text: &Option<String>, usual: u16| match text {
-            Some(text) => minutes(text),
-            None => Some(usual),
-        };
-        let end_of_day = |text: &String| text == "24:00";
-        let (start, end) = (of(&self.start, 0)?, of(&self.end, DAY)?);
-        (!self.start.as_ref().is_some_and(end_of_day)).then_some((start, end))
+        let start = self.start.as_deref().map_or(Some(0), hours::start)?;
+        let end = self.end.as_deref().map_or(Some(hours::DAY), hours::end)?;
+        Some((start, end))
     }
 
     /// Where the clock is; None: there is no such zone.
     pub fn zone(&self) -> Option<TimeZone> {
-        match self.timezone.as_deref() {
-            None | Some("user" | "local" | "") => Some(TimeZone::system()),
-            Some(name) => TimeZone::get(name).ok(),
-        }
-    }
-
-    /// The key that is none, and why.
-    fn checked(&self) -> Result<(), (&'static str, String)> {
-        let alone = |start: Option<&String>, end: Option<&String>| Self {
-            start: start.cloned(),
-            end: end.cloned(),
-            timezone: None,
-        };
-        if alone(self.start.as_ref(), None).minutes().is_none() {
-            return Err(("start", NO_HOUR.to_owned()));
-        }
-        if alone(None, self.end.as_ref()).minutes().is_none() {
-            return Err(("end", format!("{NO_HOUR}, or 24:00")));
-        }
-        match self.zone() {
-            Some(_) => Ok(()),
-            None => Err((
-                "timezone",
-                "must be an IANA time zone, such as Europe/Berlin; or user or local, the \
-                 machine's"
-                    .to_owned(),
-            )),
-        }
+        hours::zone(self.timezone.as_deref())
     }
 }
 
-/// The minute of the day of `HH:MM`.
-fn minutes(text: &str) -> Option<u16> {
-    let (hours, minutes) = text.split_once(':')?;
-    let two = |digits: &str| {
-        let is_number = digits.len() == 2 && digits.bytes().all(|it| it.is_ascii_digit());
-        is_number.then(|| digits.parse::<u16>().ok()).flatten()
-    };
-    let (hours, minutes) = (two(hours)?, two(minutes)?);
-    let all = hours * 60 + minutes;
-    (minutes < 60 && all <= DAY).then_some(all)
-}
-
-/// Refuses a heartbeat that would be at other times than it says, or in a session that is
-/// not its agent's; with the key.
+/// Refuses a heartbeat that would be in a session that is not its agent's; with the key.
 pub(super) fn checked(
     fragment: &Fragment,
     agents: &BTreeMap<String, AgentSettings>,
@@ -90,9 +41,6 @@ pub(super) fn checked(
             let key = format!("{section}.heartbeat.{key}");
             Err((key, problem))
         };
-        if let Err((key, problem)) = beat.active_hours.checked() {
-            return invalid(&format!("activeHours.{key}"), problem);
-        }
         let known = || agents.keys().cloned().collect::<Vec<_>>().join(", ");
         let session = beat.session.as_deref().unwrap_or_default();
         if session.contains(|it: char| it.is_whitespace() || it.is_control()) {
@@ -118,8 +66,9 @@ pub(super) fn checked(
 }
 
 impl Settings {
-    /// The heartbeat of an agent, if it has one that is not switched off. Where an
-    /// agent's own settings have one, those without have none, as in OpenClaw.
+    /// The heartbeat of an agent, if it has one that is not switched off and whose hours
+    /// can be read. Where an agent's own settings have one, those without have none, as
+    /// in OpenClaw.
     pub fn heartbeat(&self, agent: &str) -> Option<&Heartbeat> {
         let stated = &self.stated.agents;
         let own = |id: &str| {
@@ -133,7 +82,9 @@ impl Settings {
             let named = merged.agent_id.as_deref().map(str::trim);
             named.is_none_or(|it| it.is_empty() || it.eq_ignore_ascii_case(agent))
         };
-        Some(merged).filter(|it| is_meant && !it.every.0.is_zero())
+        let hours = &merged.active_hours;
+        let is_readable = hours.minutes().is_some() && hours.zone().is_some();
+        Some(merged).filter(|it| is_meant && is_readable && !it.every.0.is_zero())
     }
 
     /// Where the heartbeat of an agent is written.
@@ -154,43 +105,44 @@ mod tests {
 
     use super::*;
 
-    fn refused(document: Value) -> Option<String> {
+    fn settings(document: Value) -> Result<Settings, String> {
         let folder = tempfile::tempdir().unwrap();
         let state = folder.path().to_str().unwrap();
         let places: Environment = [("OPENCLAW_STATE_DIR", state)].into_iter().collect();
         let paths = Paths::resolve(&places).unwrap();
         let settings = Settings::assemble(paths, document, &Environment::default());
-        settings.err().map(|error| error.to_string())
+        settings.map_err(|error| error.to_string())
+    }
+
+    fn refused(document: Value) -> Option<String> {
+        settings(document).err()
     }
 
     #[test]
-    fn heartbeat_is_refused_hours_and_places_that_are_none() {
+    fn heartbeat_alone_is_off_at_hours_that_cannot_be_read() {
+        for hours in [
+            json!({"start": "10pm"}),
+            json!({"end": "25:00"}),
+            json!({"timezone": "Mars/X"}),
+        ] {
+            let document = json!({"agents": {
+                "defaults": {"heartbeat": {"every": "30m"}},
+                "list": [{"id": "main", "heartbeat": {"activeHours": hours}},
+                    {"id": "b", "heartbeat": {}}],
+            }});
+            let settings = settings(document).unwrap();
+            assert!(settings.heartbeat("main").is_none(), "{hours}");
+            assert!(settings.heartbeat("b").is_some(), "{hours}");
+            let faults: Vec<_> = settings.faults.iter().map(ToString::to_string).collect();
+            assert_eq!(faults.len(), 1, "{faults:?}");
+            let key = "agents.list.0.heartbeat.activeHours.";
+            assert!(faults[0].starts_with(key), "{faults:?}");
+        }
+    }
+
+    #[test]
+    fn heartbeat_is_refused_places_that_are_none() {
         for (beat, key) in [
-            (
-                json!({"activeHours": {"start": "10pm"}}),
-                "activeHours.start",
-            ),
-            (
-                json!({"activeHours": {"start": "25:00"}}),
-                "activeHours.start",
-            ),
-            (
-                json!({"activeHours": {"start": "24:00"}}),
-                "activeHours.start",
-            ),
-            (
-                json!({"activeHours": {"start": "+8:00"}}),
-                "activeHours.start",
-            ),
-            (json!({"activeHours": {"start": ""}}), "activeHours.start"),
-            (json!({"activeHours": {"end": "8am"}}), "activeHours.end"),
-            (json!({"activeHours": {"end": "8:00"}}), "activeHours.end"),
-            (json!({"activeHours": {"end": "24:01"}}), "activeHours.end"),
-            (json!({"activeHours": {"end": "22:60"}}), "activeHours.end"),
-            (
-                json!({"activeHours": {"timezone": "Mars/X"}}),
-                "activeHours.timezone",
-            ),
             (json!({"agentId": "nobody"}), "agentId"),
             (json!({"session": "with space"}), "session"),
             (json!({"session": "agent:nobody:main"}), "session"),

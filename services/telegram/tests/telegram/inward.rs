@@ -160,6 +160,27 @@ async fn inward_webhook_takes_calls_and_goes_when_it_is_not_wanted() {
 }
 
 #[tokio::test]
+async fn inward_webhook_is_known_by_the_secret_of_the_configuration() {
+    let double = Double::start().await.unwrap();
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = free.local_addr().unwrap().port();
+    drop(free);
+    let polling = settings(&double.url());
+    let mut hooked = polling.clone();
+    hooked["webhookUrl"] = format!("http://127.0.0.1:{port}/telegram-webhook").into();
+    hooked["webhookPort"] = port.into();
+    let site = Site::start_with(double, polling);
+    site.double.say(7, "asked");
+    site.until_sent(1).await;
+    // The gateway hands it over before it tells the settings.
+    std::fs::write(site.state().join("webhook-secret-set"), "of-the-file").unwrap();
+    site.gateway.configure(hooked);
+    site.double.say(7, "called");
+    site.until_sent(2).await;
+    assert_eq!(site.double.webhook()["secret_token"], "of-the-file");
+}
+
+#[tokio::test]
 async fn inward_gateway_may_be_started_again() {
     let mut site = Site::start().await;
     site.double.say(7, "one");

@@ -249,3 +249,98 @@ async fn a_file_that_was_emptied_is_named_and_the_one_before_holds() {
     suite.ctl(&set).await.ok();
     suite.ctl(&["config", "validate"]).await.ended(0);
 }
+
+#[tokio::test]
+async fn a_value_that_cannot_act_is_told_by_its_key() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model).start().await;
+    let telegram = json!({
+        "enabled": false, "allowFrom": ["@ada", 5], "webhookUrl": "http://x", "webhookPort": 0,
+        "webhookPath": "nopath", "customCommands": [
+            {"command": "Bad Name!", "description": "a"}, {"command": "status", "description": "b"},
+        ],
+    });
+    let file = suite.state().join("openclaw.json");
+    write(
+        &file,
+        &json!({"channels": {"telegram": telegram}}).to_string(),
+    );
+    let valid = suite.ctl(&["config", "validate"]).await.ended(0);
+    for key in [
+        "allowFrom.0",
+        "webhookUrl",
+        "webhookPort",
+        "webhookPath",
+        "customCommands.0.command",
+        "customCommands.1.command",
+    ] {
+        assert!(
+            valid.stderr.contains(&format!("channels.telegram.{key}")),
+            "{key}: {valid:?}"
+        );
+    }
+    let set = [
+        "config",
+        "set",
+        "channels.telegram.groupAllowFrom",
+        "[\"bob\"]",
+    ];
+    let said = suite.ctl(&set).await.ended(0);
+    assert!(said.stderr.contains("groupAllowFrom.0"), "{said:?}");
+    assert!(said.stderr.contains("numeric ids"), "{said:?}");
+    assert!(
+        !said.stderr.contains("webhookUrl"),
+        "only what was changed: {said:?}"
+    );
+    let proxy = [
+        "config",
+        "set",
+        "channels.telegram.proxy",
+        "socks5://127.0.0.1:1080",
+    ];
+    let refused = suite.ctl(&proxy).await.ended(78);
+    assert!(
+        refused.stderr.contains("channels.telegram.proxy: must be"),
+        "{refused:?}"
+    );
+}
+
+#[tokio::test]
+async fn hours_that_cannot_be_read_keep_the_heartbeat_off_alone() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model).start().await;
+    let file = suite.state().join("openclaw.json");
+    let beat = json!({"every": "1h", "activeHours": {"start": "10pm"}});
+    let text = json!({"agents": {"defaults": {"heartbeat": beat, "backend": "offline"}}});
+    write(&file, &text.to_string());
+    let key = "agents.defaults.heartbeat.activeHours.start";
+    let record = suite.log.message(key).await;
+    assert!(
+        record["message"].as_str().unwrap().contains("HH:MM"),
+        "{record}"
+    );
+    assert_eq!(
+        backend(&suite).await,
+        "offline",
+        "the rest of the file holds"
+    );
+    let validated = suite.ctl(&["config", "validate"]).await.ended(78);
+    for said in [key, "HH:MM", "no heartbeat", "the rest of the file is used"] {
+        assert!(validated.stderr.contains(said), "{said}: {validated:?}");
+    }
+    let document = suite.ctl(&["config", "validate", "--json"]).await;
+    let document: Value = serde_json::from_str(&document.stdout).unwrap();
+    assert_eq!(document["valid"], false);
+    assert_eq!(document["problems"][0]["path"], key);
+    for command in ["doctor", "status"] {
+        let said = suite.ctl(&[command]).await;
+        assert!(said.stdout.contains(key), "{command}: {said:?}");
+    }
+    let jobs = suite.ctl(&["cron", "list"]).await.ended(0);
+    assert!(!jobs.stdout.contains("Heartbeat"), "{jobs:?}");
+    let later = ["config", "set", key, "11pm"];
+    suite.ctl(&later).await.ended(78);
+    let mended = ["config", "set", key, "22:00"];
+    suite.ctl(&mended).await.ended(0);
+    suite.ctl(&["config", "validate"]).await.ended(0);
+}

@@ -163,21 +163,31 @@ async fn webhook_is_told_once_where_it_may_be() {
         .set("cron.webhookToken", "whisper")
         .start()
         .await;
-    suite
-        .ctl(&[
-            "cron",
-            "add",
-            "--command",
-            "echo hi",
-            "--every",
-            "1h",
-            "--name",
-            "w",
-            "--webhook",
-            &url,
-        ])
-        .await
-        .ok();
+    let add = |name: &'static str| {
+        let job = ["--command", "echo hi", "--every", "1h", "--name", name];
+        ["cron", "add", "--webhook", &url]
+            .into_iter()
+            .chain(job)
+            .collect::<Vec<_>>()
+    };
+    let allow = async |hosts: &str| {
+        let key = "cron.webhookSsrfPolicy.allowedHostnames";
+        suite.ctl(&["config", "set", key, hosts]).await.ok();
+    };
+    let refused = suite.ctl(&add("w")).await;
+    assert_ne!(refused.code, 0, "{refused}");
+    refused.complains(&[
+        "/delivery/to: ",
+        "127.0.0.1",
+        "cron.webhookSsrfPolicy.allowedHostnames",
+    ]);
+
+    allow("[\"127.0.0.1\"]").await;
+    // Until the agent-runner has heard of it.
+    while suite.ctl(&add("w")).await.code != 0 {}
+    allow("[]").await;
+    while suite.ctl(&add("other")).await.code == 0 {}
+    // A job may be older than what is said of its receiver.
     suite.ctl(&["cron", "run", "w"]).await.ok();
     let refused = last_run(&suite, 0).await;
     let reason = refused["reason"].as_str().unwrap();
@@ -185,16 +195,7 @@ async fn webhook_is_told_once_where_it_may_be() {
     assert!(reason.contains("allowedHostnames"), "{reason}");
     heard.try_recv().unwrap_err();
 
-    let allowed = "[\"127.0.0.1\"]";
-    suite
-        .ctl(&[
-            "config",
-            "set",
-            "cron.webhookSsrfPolicy.allowedHostnames",
-            allowed,
-        ])
-        .await
-        .ok();
+    allow("[\"127.0.0.1\"]").await;
     // Until the agent-runner has heard of it.
     let mut taken = refused;
     for before in 1.. {

@@ -4,6 +4,7 @@ use integration_tests::{OpenClaw, Suite, processes, within};
 use nix::sys::signal::Signal;
 use scripted_model::Scenario;
 use serde_json::Value;
+use telegram_double::Fault;
 
 use crate::telegram::{DAEMON, OWNER, Scene, texts};
 
@@ -74,6 +75,36 @@ async fn telegram_is_told_where_a_session_was_last() {
     let over = run(&scene.suite, "tea").await;
     assert_eq!(over["state"], "delivered", "{over}");
     scene.answered(OWNER, "tea").await;
+}
+
+#[tokio::test]
+async fn telegram_that_takes_no_reminder_makes_none_delivered() {
+    let scene = Scene::start().await;
+    scene.model.push(Scenario::text("Hello."));
+    scene.double.say(OWNER, "hello");
+    scene.answered(OWNER, "Hello.").await;
+    let remind = [
+        "cron",
+        "add",
+        "--remind",
+        "tea",
+        "--name",
+        "tea",
+        "--every",
+        "1h",
+        "--announce",
+    ];
+    scene.suite.ctl(&remind).await.ok();
+    let refusal = Fault::Refuse {
+        code: 403,
+        description: "Forbidden: bot was blocked by the user".to_owned(),
+        retry_after: None,
+    };
+    scene.double.inject("sendMessage", refusal);
+    let over = run(&scene.suite, "tea").await;
+    assert_eq!(over["state"], "ran", "{over}");
+    let why = over["reason"].as_str().unwrap_or_default();
+    assert!(why.contains("blocked"), "{over}");
 }
 
 #[tokio::test]

@@ -1,0 +1,228 @@
+use serde_json::json;
+
+use super::*;
+use crate::unused;
+
+fn said(document: Value) -> String {
+    let all = unused(&document).into_iter();
+    all.map(|it| it.to_string()).collect::<Vec<_>>().join("\n")
+}
+
+fn telegram(fields: Value) -> Value {
+    json!({"channels": {"telegram": fields}})
+}
+
+fn faulty(document: &Value) -> String {
+    let all = faults(document).into_iter();
+    all.map(|it| it.to_string()).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn person_is_named_by_a_numeric_id() {
+    let fine = json!([5, "6", "-7", "*", "tg:8", "Telegram: 9", "${ME}"]);
+    for name in [
+        "@ada",
+        "bob",
+        "",
+        "tg:@ada",
+        "slack:5",
+        "tg:tg:5",
+        "5a",
+        "telegram:",
+    ] {
+        let wrong = json!([5, name]);
+        for (fields, key) in [
+            (json!({"allowFrom": wrong}), "allowFrom.1"),
+            (json!({"groupAllowFrom": wrong}), "groupAllowFrom.1"),
+            (
+                json!({"execApprovals": {"approvers": wrong}}),
+                "execApprovals.approvers.1",
+            ),
+            (
+                json!({"accounts": {"work": {"allowFrom": wrong}}}),
+                "accounts.work.allowFrom.1",
+            ),
+            (
+                json!({"groups": {"*": {"allowFrom": wrong}}}),
+                "groups.*.allowFrom.1",
+            ),
+            (
+                json!({"groups": {"-5": {"topics": {"7": {"allowFrom": wrong}}}}}),
+                "topics.7.allowFrom.1",
+            ),
+        ] {
+            let said = said(telegram(fields.clone()));
+            let has_both = said.contains(key) && said.contains("numeric ids");
+            assert!(has_both, "{fields}: {said}");
+            assert!(!said.contains("From.0"), "{fields}: {said}");
+        }
+    }
+    let all =
+        json!({"allowFrom": fine, "groupAllowFrom": fine, "groups": {"-5": {"allowFrom": fine}}});
+    assert_eq!(said(telegram(all)), "");
+    let owners = json!({"commands": {"ownerAllowFrom": ["telegram:5", "ada"]}});
+    assert!(said(owners).contains("commands.ownerAllowFrom.1"));
+}
+
+#[test]
+fn webhook_leads_where_telegram_calls() {
+    for (url, root, is_called) in [
+        ("https://example.org/hook", None, true),
+        ("HTTPS://example.org:8443", None, true),
+        ("https://example.org:9000/", None, false),
+        (
+            "https://example.org:9000/",
+            Some("http://127.0.0.1:8081"),
+            true,
+        ),
+        ("http://x", None, false),
+        ("http://x", Some("http://127.0.0.1:8081"), false),
+        ("http://127.0.0.1:8787/hook", None, true),
+        ("http://localhost:8787", None, true),
+        ("http://10.0.0.5:8787/hook", None, false),
+        (
+            "http://10.0.0.5:8787/hook",
+            Some("http://10.0.0.6:8081"),
+            true,
+        ),
+        ("example.org", None, false),
+        ("ftp://example.org", None, false),
+        ("https://", None, false),
+        ("https://a b/", None, false),
+        ("https://example.org:0/", None, false),
+        ("${HOOK}", None, true),
+    ] {
+        let said = said(telegram(json!({"webhookUrl": url, "apiRoot": root})));
+        assert_eq!(said.is_empty(), is_called, "{url} {root:?}: {said}");
+        assert_eq!(said.contains("channels.telegram.webhookUrl"), !is_called);
+    }
+}
+
+#[test]
+fn webhook_has_a_path_a_port_and_a_secret_that_can_be_called() {
+    for (fields, key) in [
+        (json!({"webhookPath": "nopath"}), "webhookPath"),
+        (json!({"webhookPath": ""}), "webhookPath"),
+        (json!({"webhookPath": "/a b"}), "webhookPath"),
+        (json!({"webhookPath": "/a?b"}), "webhookPath"),
+        (json!({"webhookPort": 0}), "webhookPort"),
+        (json!({"webhookSecret": "a b"}), "webhookSecret"),
+        (json!({"webhookSecret": "a".repeat(257)}), "webhookSecret"),
+        (json!({"webhookSecret": ""}), "webhookSecret"),
+    ] {
+        let said = said(telegram(fields.clone()));
+        assert!(said.contains(key), "{fields}: {said}");
+    }
+    let fine = json!({"webhookPath": "/hook", "webhookPort": 8443, "webhookSecret": "A-b_9"});
+    assert_eq!(said(telegram(fine)), "");
+}
+
+#[test]
+fn command_of_ones_own_has_a_name_that_telegram_takes() {
+    let commands = json!([
+        {"command": "Bad Name!", "description": "a"},
+        {"command": "/status", "description": "b"},
+        {"command": "Save-All", "description": "c"},
+        {"command": "save_all", "description": "d"},
+        {"command": "quiet", "description": " "},
+        {"command": "a".repeat(33), "description": "e"},
+    ]);
+    let document = telegram(json!({"customCommands": commands}));
+    let said = said(document);
+    for key in [
+        "0.command",
+        "1.command",
+        "3.command",
+        "4.description",
+        "5.command",
+    ] {
+        assert!(
+            said.contains(&format!("customCommands.{key}")),
+            "{key}: {said}"
+        );
+    }
+    assert!(!said.contains("customCommands.2"), "{said}");
+    // Without the gateway's own in the menu their names are free.
+    let free = json!({"commands": {"native": false},
+        "customCommands": [{"command": "status", "description": "b"}]});
+    assert_eq!(super::tests::said(telegram(free)), "");
+}
+
+#[test]
+fn keep_acting_leaves_what_acts() {
+    let mut account = json!({
+        "webhookUrl": "http://x", "webhookPath": "nopath", "webhookPort": 0, "linkPreview": false,
+        "customCommands": [{"command": "Bad Name!", "description": "a"},
+            {"command": "/Save-All", "description": "c"}],
+    });
+    let fields = account.as_object_mut().unwrap();
+    super::telegram::keep_acting(fields);
+    let expected = json!({
+        "webhookPath": "/nopath", "linkPreview": false,
+        "customCommands": [{"command": "save_all", "description": "c"}],
+    });
+    assert_eq!(account, expected);
+}
+
+#[test]
+fn proxy_that_is_not_spoken_is_a_fault() {
+    for proxy in [
+        "socks5://127.0.0.1:1080",
+        "127.0.0.1:3128",
+        "http://",
+        "ftp://a",
+    ] {
+        for document in [
+            telegram(json!({"proxy": proxy})),
+            telegram(json!({"accounts": {"work": {"proxy": proxy}}})),
+        ] {
+            let said = faulty(&document);
+            assert!(said.contains("proxy: must be"), "{proxy}: {said}");
+        }
+    }
+    assert!(faulty(&telegram(json!({"apiRoot": "localhost:8081"}))).contains("apiRoot"));
+    let fine = telegram(json!({"proxy": "http://u:p@[::1]:3128", "apiRoot": "http://127.0.0.1:1"}));
+    assert_eq!(faulty(&fine), "");
+    assert_eq!(faulty(&telegram(json!({"proxy": "${PROXY}"}))), "");
+}
+
+#[test]
+fn hours_that_are_none_are_a_fault_of_the_heartbeat() {
+    for (hours, key) in [
+        (json!({"start": "10pm"}), "start"),
+        (json!({"start": "25:00"}), "start"),
+        (json!({"start": "24:00"}), "start"),
+        (json!({"start": "+8:00"}), "start"),
+        (json!({"start": ""}), "start"),
+        (json!({"end": "8am"}), "end"),
+        (json!({"end": "8:00"}), "end"),
+        (json!({"end": "24:01"}), "end"),
+        (json!({"end": "22:60"}), "end"),
+        (json!({"timezone": "Mars/X"}), "timezone"),
+    ] {
+        let beat = json!({"heartbeat": {"activeHours": hours}});
+        for (agents, section) in [
+            (json!({"defaults": beat}), "agents.defaults"),
+            (json!({"list": [{"id": "a"}, beat]}), "agents.list.1"),
+            (json!({"entries": {"a": beat}}), "agents.entries.a"),
+        ] {
+            let said = faulty(&json!({"agents": agents}));
+            let expected = format!("{section}.heartbeat.activeHours.{key}: is ");
+            assert!(said.starts_with(&expected), "{hours}: {said}");
+        }
+    }
+    let fine = json!({"start": "22:00", "end": "24:00", "timezone": "Europe/Berlin"});
+    let fine = json!({"agents": {"defaults": {"heartbeat": {"activeHours": fine}}}});
+    assert_eq!(faulty(&fine), "");
+}
+
+#[test]
+fn group_that_is_shut_by_a_name_is_refused_where_all_others_are_open() {
+    let refused = |groups: Value| restrictions(&telegram(json!({"groups": groups}))).len();
+    assert_eq!(refused(json!({"*": {}, "@news": {"enabled": false}})), 1);
+    assert_eq!(refused(json!({"*": {}, "news": {"allowFrom": [5]}})), 1);
+    assert_eq!(refused(json!({"*": {}, "-5": {"enabled": false}})), 0);
+    let listed = json!({"@news": {"enabled": false}});
+    assert_eq!(refused(listed.clone()), 0);
+    assert!(said(telegram(json!({"groups": listed}))).contains("groups.@news"));
+}
