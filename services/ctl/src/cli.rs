@@ -534,18 +534,28 @@ mod tests {
 
     #[test]
     fn every_command_that_is_shown_has_examples_that_are_understood() {
-        use openclaw_manual::examples::{EXAMPLES, of};
-        let command = Cli::command();
-        let shown = command.get_subcommands().filter(|it| !it.is_hide_set());
-        for name in shown.map(clap::Command::get_name) {
-            assert!(!of(name).is_empty(), "{name}");
+        use openclaw_manual::examples::{all, of};
+        fn look(command: &clap::Command, above: &[&str]) {
+            for below in command.get_subcommands().filter(|it| !it.is_hide_set()) {
+                let mut words = above.to_vec();
+                words.push(below.get_name());
+                assert!(!of(&words.join(" ")).is_empty(), "{words:?}");
+                look(below, &words);
+            }
         }
-        for (line, _) in EXAMPLES.iter().flat_map(|(_, examples)| examples.iter()) {
+        look(&Cli::command(), &[]);
+        for (command, line) in all().flat_map(|(command, examples)| {
+            let lines = examples.iter();
+            lines.map(move |(line, _)| (command, line))
+        }) {
             let own = line
                 .split(['|', '<', ')'])
                 .find(|it| it.trim_start().starts_with("openclawctl"));
             let own = own.or_else(|| line.split("<(").nth(1)).unwrap();
-            let words = words(own.trim_end_matches(')'));
+            let own = own.trim().trim_end_matches(')');
+            let is_of_it = own.starts_with(format!("openclawctl {command}").trim_end());
+            assert!(is_of_it, "{line} is no example of {command}");
+            let words = words(own);
             if let Err(error) = Cli::try_parse_from(&words) {
                 panic!("{line}: {words:?}: {error}");
             }

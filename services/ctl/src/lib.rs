@@ -99,7 +99,7 @@ fn execute(command: Command, environment: &Environment) -> Result<ExitCode, Fail
         },
         Command::Completions(arguments) => completions::script(&arguments),
         Command::Complete(arguments) => completions::complete(&arguments, environment),
-        Command::Manual(arguments) => manual::execute(&arguments),
+        Command::Manual(arguments) => manual::execute(&arguments, environment),
         Command::Version(arguments) => version::execute(&arguments, environment),
         Command::Channels(arguments) => libraries::channels(&arguments, environment),
         Command::Pairing(arguments) => libraries::pairing(&arguments, environment),
