@@ -13,6 +13,9 @@ pub enum Shell {
     Fish,
 }
 
+/// What bash takes as it is, besides letters and digits.
+const PLAIN: &str = "-_./:=@%+,";
+
 const BASH: &str = r#"_openclawctl() {
     local IFS=$'\n' words
     # Bash takes a word apart at these, and would repeat what stands before them.
@@ -61,12 +64,24 @@ impl Shell {
     pub fn line(self, candidate: &Candidate) -> String {
         let Candidate { word, help } = candidate;
         match self {
-            Self::Bash => word.clone(),
+            Self::Bash => quoted(word),
             // A colon ends the word there.
             Self::Zsh => format!("{}:{help}", word.replace(':', "\\:")),
             Self::Fish => format!("{word}\t{help}"),
         }
     }
+}
+
+/// As bash takes it for one word.
+fn quoted(word: &str) -> String {
+    let mut all = String::with_capacity(word.len());
+    for letter in word.chars() {
+        if !letter.is_alphanumeric() && !PLAIN.contains(letter) {
+            all.push('\\');
+        }
+        all.push(letter);
+    }
+    all
 }
 
 #[cfg(test)]
@@ -86,6 +101,11 @@ mod tests {
             "agent:main:main\ttoday",
         ];
         assert_eq!(lines, expected);
+        let label = Candidate {
+            word: "Ada's trip $(x)".to_owned(),
+            help: String::new(),
+        };
+        assert_eq!(Shell::Bash.line(&label), "Ada\\'s\\ trip\\ \\$\\(x\\)");
         for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
             assert!(
                 shell.script().contains("openclawctl complete "),

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use openclaw_config::Environment;
 use openclaw_terminal::Failure;
-use openclaw_terminal::aliases;
+use openclaw_terminal::aliases::Aliases;
 use openclaw_terminal::pager::Pager;
 
 use crate::cli::{Command, SecurityAction};
@@ -36,8 +36,8 @@ mod version;
 pub fn main() -> ExitCode {
     let environment = Environment::inherit();
     let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
-    let alias = |name: &str| aliases::find(name, &environment);
-    let cli = match cli::parse(words.collect(), alias) {
+    let aliases = || Aliases::read(&environment);
+    let cli = match cli::parse(words.collect(), aliases) {
         Ok(cli) => cli,
         Err(code) => return code,
     };
