@@ -14,7 +14,6 @@ use openclaw_terminal::words;
 use serde_json::{Value, json};
 
 use crate::contents;
-use crate::login_file;
 
 /// The state of a key that the service manager decrypts.
 const ENCRYPTED: &str = "encrypted";
@@ -128,7 +127,7 @@ impl Entry {
     /// None: there is none of this CLI.
     fn of_login(agent: &str, login: Login, settings: &Settings) -> Option<Self> {
         let folder = Folder::open(&settings.paths.agent(agent)).ok()??;
-        let state = match folder.read(login.adopted(), login_file::LIMIT) {
+        let state = match folder.read(login.adopted(), contents::LIMIT) {
             Ok(bytes) => match contents::parse(login, &bytes?) {
                 Ok(contents) => until(contents.expires_ms, now_ms()),
                 Err(problem) => problem,

@@ -14,9 +14,6 @@ use openclaw_terminal::Failure;
 use crate::contents::{self, Contents};
 use crate::entry::now_ms;
 
-/// Bytes of a login's file, which holds some tokens.
-pub(crate) const LIMIT: u64 = 64 << 10;
-
 /// Nobody here renews a CLI's login.
 const ENDED: &str = "it has ended: log in again where it was made, and adopt that";
 
@@ -54,7 +51,7 @@ fn one(agent: &Folder, login: Login, place: &str) -> Result<Option<LoginFile>, F
     let Some((file, status)) = opened.with_context(|| format!("cannot look at {place}"))? else {
         return Ok(None);
     };
-    let bytes = agent.read_open(file, &status, Path::new(place), LIMIT);
+    let bytes = agent.read_open(file, &status, Path::new(place), contents::LIMIT);
     let contents = bytes.map_err(|error| error.to_string());
     Ok(Some(LoginFile {
         login,
