@@ -8,3 +8,13 @@ pub struct Candidate {
     /// What it is.
     pub help: String,
 }
+
+impl Candidate {
+    /// `word`, which is what `help` says.
+    pub(crate) fn new(word: &str, help: &str) -> Self {
+        Self {
+            word: word.to_owned(),
+            help: help.to_owned(),
+        }
+    }
+}

@@ -1,21 +1,56 @@
 //! What can be typed next on a command line: its commands, options and their
-//! values by clap's own definition, so that nothing is listed twice; and names of
-//! things, which whoever calls this looks up.
+//! values by clap's own definition, so that nothing is listed twice; names of things, which
+//! are looked up; and what may have been meant by a word that is none of these.
 
 mod candidate;
+mod mistake;
+mod names;
 mod shell;
 
 use clap::{Arg, ArgAction, Command};
+use openclaw_config::Environment;
+use openclaw_terminal::aliases::{Aliases, Meaning};
+use openclaw_terminal::output;
 
 pub use candidate::Candidate;
+pub use mistake::suggest;
 pub use shell::Shell;
 
+/// What can be typed for the last of `words`, which may be empty, with the user's own aliases.
+pub fn next(
+    command: &mut Command,
+    mut words: Vec<String>,
+    environment: &Environment,
+) -> Vec<Candidate> {
+    let names = |kind: &str, begun: &str| names::of(kind, begun, environment).unwrap_or_default();
+    let aliases = Aliases::read(environment);
+    if let [first, _, ..] = &words[..]
+        && let Some(alias) = aliases.find(first)
+        && let Meaning::Words(meaning) = &alias.meaning
+    {
+        words.splice(..1, meaning.clone());
+    }
+    let mut found = candidates(command, &words, names);
+    if let [begun] = &words[..] {
+        for alias in aliases.list.iter().filter(|it| it.name.starts_with(begun)) {
+            // A command comes before an alias of its name.
+            if !found.iter().any(|it| it.word == alias.name) {
+                let help = format!("alias of {}", alias.text);
+                found.push(Candidate::new(&alias.name, &help));
+            }
+        }
+    }
+    // Names may be anybody's, and the shell's tab is ours.
+    let shown = |it: &Candidate| Candidate::new(&output::line(&it.word), &output::line(&it.help));
+    found.iter().map(shown).collect()
+}
+
 /// The candidates for the last of `words`, which may be empty. `names` are the
-/// things that a value of this name (`KEY`, `RUN_ID`, …) can be.
-pub fn candidates(
+/// things that a value of this name (`KEY`, `RUN_ID`, …) can be that begins so.
+fn candidates(
     command: &mut Command,
     words: &[String],
-    names: impl Fn(&str) -> Vec<Candidate>,
+    names: impl Fn(&str, &str) -> Vec<Candidate>,
 ) -> Vec<Candidate> {
     command.build();
     let Some((last, before)) = words.split_last() else {
@@ -23,7 +58,7 @@ pub fn candidates(
     };
     let place = Place::of(command, before);
     let mut all = if let Some(arg) = place.option {
-        values(arg, &names)
+        values(arg, last, &names)
     } else if let Some((option, value)) = last.split_once('=')
         && let Some(arg) = place.named(option)
     {
@@ -31,7 +66,7 @@ pub fn candidates(
             word: format!("{option}={}", it.word),
             ..it
         };
-        let values = values(arg, &names).into_iter();
+        let values = values(arg, value, &names).into_iter();
         values
             .filter(|it| it.word.starts_with(value))
             .map(prefixed)
@@ -44,7 +79,7 @@ pub fn candidates(
             place
                 .positional()
                 .into_iter()
-                .flat_map(|arg| values(arg, &names)),
+                .flat_map(|arg| values(arg, last, &names)),
         );
         all
     };
@@ -144,7 +179,7 @@ fn takes_value(arg: &Arg) -> bool {
     arg.get_num_args().is_some_and(|it| it.takes_values())
 }
 
-fn values(arg: &Arg, names: &impl Fn(&str) -> Vec<Candidate>) -> Vec<Candidate> {
+fn values(arg: &Arg, begun: &str, names: &impl Fn(&str, &str) -> Vec<Candidate>) -> Vec<Candidate> {
     let possible = arg.get_possible_values();
     if !possible.is_empty() {
         let shown = possible.iter().filter(|value| !value.is_hide_set());
@@ -156,7 +191,7 @@ fn values(arg: &Arg, names: &impl Fn(&str) -> Vec<Candidate>) -> Vec<Candidate> 
             .collect();
     }
     let name = arg.get_value_names().and_then(|names| names.first());
-    name.map_or_else(Vec::new, |name| names(name))
+    name.map_or_else(Vec::new, |name| names(name, begun))
 }
 
 fn first_line(help: Option<&clap::builder::StyledStr>) -> String {
@@ -171,7 +206,7 @@ mod tests {
     use super::*;
 
     fn words(line: &str) -> Vec<String> {
-        let names = |name: &str| match name {
+        let names = |name: &str, _: &str| match name {
             "KEY" => ["main", "work"]
                 .map(|word| Candidate {
                     word: word.to_owned(),

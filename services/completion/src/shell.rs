@@ -13,6 +13,9 @@ pub enum Shell {
     Fish,
 }
 
+/// What bash takes as it is, besides letters and digits.
+const PLAIN: &str = "-_./:=@%+,";
+
 const BASH: &str = r#"_openclawctl() {
     local IFS=$'\n' words
     # Bash takes a word apart at these, and would repeat what stands before them.
@@ -78,17 +81,16 @@ impl Shell {
     }
 }
 
-/// The word with a backslash before whatever means something to bash(1).
+/// As bash takes it for one word.
 fn quoted(word: &str) -> String {
-    let is_plain = |c: char| !c.is_ascii() || c.is_ascii_alphanumeric() || "_-./:=@%+,".contains(c);
-    let mut quoted = String::with_capacity(word.len());
-    for c in word.chars() {
-        if !is_plain(c) {
-            quoted.push('\\');
+    let mut all = String::with_capacity(word.len());
+    for letter in word.chars() {
+        if !letter.is_alphanumeric() && !PLAIN.contains(letter) {
+            all.push('\\');
         }
-        quoted.push(c);
+        all.push(letter);
     }
-    quoted
+    all
 }
 
 #[cfg(test)]
@@ -127,6 +129,14 @@ mod tests {
             "agent:main:main\ttoday",
         ];
         assert_eq!(lines, expected);
+        let label = Candidate {
+            word: "Ada's trip $(x)".to_owned(),
+            help: String::new(),
+        };
+        assert_eq!(
+            Shell::Bash.line(&label).unwrap(),
+            "Ada\\'s\\ trip\\ \\$\\(x\\)"
+        );
         for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
             assert!(
                 shell.script().contains("openclawctl complete "),

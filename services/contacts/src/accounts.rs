@@ -11,15 +11,18 @@ use crate::{health, trial};
 
 /// Arguments of `channels`.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Channels {
     #[command(subcommand)]
     action: Option<Action>,
+    #[command(flatten)]
+    list: Format,
 }
 
 /// What to show of them.
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// List the accounts, and whether a daemon speaks for each
+    /// List the accounts, and whether a daemon speaks for each; as without a command
     List(Format),
     /// Show how each account does: its connection, its last error, what waits
     Status(Format),
@@ -55,7 +58,7 @@ impl Channels {
             Some(Action::Remove(account)) => return account.named()?.remove(gateway),
             Some(Action::Test(account)) => return trial::execute(&account.named()?, gateway).await,
             Some(Action::Logs(logs)) => return logs.execute(gateway.environment),
-            None => (false, false),
+            None => (self.list.json, false),
             Some(Action::List(format)) => (format.json, false),
             Some(Action::Status(format)) => (format.json, true),
         };

@@ -14,15 +14,18 @@ const SHOWN: usize = 12;
 
 /// Arguments of `devices`.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Devices {
     #[command(subcommand)]
     action: Option<Action>,
+    #[command(flatten)]
+    list: List,
 }
 
 /// What to do with them.
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// List the devices that wait to be paired, and those that are
+    /// List the devices that wait to be paired, and those that are; as without a command
     List(List),
     /// Pair a device that waits
     Approve(Request),
@@ -83,7 +86,7 @@ impl Devices {
         let client = Client::new(socket.to_owned());
         let all = client.list().await.map_err(|error| failure(&error))?;
         match &self.action {
-            None => list(&all, false),
+            None => list(&all, self.list.json),
             Some(Action::List(arguments)) => list(&all, arguments.json),
             Some(Action::Approve(request)) => {
                 let pending = request.meant(&all.pending)?;

@@ -8,15 +8,18 @@ use crate::gateway::{Gateway, now_ms, shown};
 
 /// Arguments of `pairing`.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Pairing {
     #[command(subcommand)]
     action: Option<Action>,
+    #[command(flatten)]
+    list: List,
 }
 
 /// What to do with them.
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// List who wants to talk on a channel, and who was let in
+    /// List who wants to talk on a channel, and who was let in; as without a command
     List(List),
     /// Let somebody in, who may talk in direct chats from now on; the first one is the owner
     Approve(Code),
@@ -47,7 +50,7 @@ impl Pairing {
     /// What the gateway does not do, and why.
     pub async fn execute(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
         match &self.action {
-            None => list(gateway, false).await,
+            None => list(gateway, self.list.json).await,
             Some(Action::List(arguments)) => list(gateway, arguments.json).await,
             Some(Action::Approve(code)) => decide(gateway, code, true).await,
             Some(Action::Deny(code)) => decide(gateway, code, false).await,

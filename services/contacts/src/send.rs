@@ -31,7 +31,7 @@ pub struct Send {
     )]
     account: String,
     /// The thread or topic
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "THREAD")]
     thread: Option<String>,
     /// A file to send along, at most 20 MB; a picture is shown as one
     #[arg(long, value_name = "FILE")]

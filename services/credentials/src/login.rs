@@ -38,6 +38,14 @@ impl Login {
         }
     }
 
+    /// Whose account it is of.
+    pub fn provider(self) -> &'static str {
+        match self {
+            Self::Claude => "anthropic",
+            Self::Codex => "openai",
+        }
+    }
+
     /// Where the CLI keeps it, seen from a home.
     pub fn in_home(self) -> &'static str {
         match self {
@@ -78,6 +86,7 @@ mod tests {
             let words = [
                 login.name(),
                 login.title(),
+                login.provider(),
                 login.in_home(),
                 login.earlier(),
             ];
@@ -88,6 +97,7 @@ mod tests {
                 [
                     "claude",
                     "Claude Code",
+                    "anthropic",
                     ".claude/.credentials.json",
                     "claude-credentials.json",
                 ],
@@ -95,7 +105,13 @@ mod tests {
                 "/s/agents/a/logins/claude.json".to_owned(),
             ),
             (
-                ["codex", "Codex", ".codex/auth.json", "codex-auth.json"],
+                [
+                    "codex",
+                    "Codex",
+                    "openai",
+                    ".codex/auth.json",
+                    "codex-auth.json",
+                ],
                 "logins/codex.json".to_owned(),
                 "/s/agents/a/logins/codex.json".to_owned(),
             ),

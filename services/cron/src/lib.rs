@@ -19,15 +19,18 @@ pub use gateway::Gateway;
 
 /// Arguments of `cron`.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Cron {
     #[command(subcommand)]
     action: Option<Action>,
+    #[command(flatten)]
+    list: list::List,
 }
 
 /// What to do with the jobs.
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// List the jobs, the one that is due next first
+    /// List the jobs, the one that is due next first; as without a command
     List(list::List),
     /// Add a job: a message that the agent answers when it is due
     Add(Add),
@@ -113,7 +116,7 @@ impl Cron {
     /// What the gateway does not do, and why.
     pub async fn execute(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
         match &self.action {
-            None => list::List::default().execute(gateway).await,
+            None => self.list.execute(gateway).await,
             Some(Action::List(list)) => list.execute(gateway).await,
             Some(Action::Add(add)) => add.execute(gateway).await,
             Some(Action::Show(show)) => show.execute(gateway).await,

@@ -9,7 +9,7 @@ use crate::gateway::Gateway;
 use crate::job;
 
 /// Arguments of `cron list`.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Args)]
 pub(crate) struct List {
     /// Print one JSON document
     #[arg(long)]

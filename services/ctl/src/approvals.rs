@@ -28,9 +28,13 @@ pub(crate) fn execute(
     environment: &Environment,
 ) -> Result<ExitCode, Failure> {
     let paths = Paths::resolve(environment)?;
-    let default = cli::Action::List(cli::List::default());
-    let action = arguments.action.as_ref().unwrap_or(&default);
-    connection::runtime()?.block_on(async { run(&Gateway::at(&paths), action).await })?;
+    connection::runtime()?.block_on(async {
+        let gateway = Gateway::at(&paths);
+        match &arguments.action {
+            None => list(&gateway, &arguments.list).await,
+            Some(action) => run(&gateway, action).await,
+        }
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -2,6 +2,7 @@
 
 mod completion;
 mod editor;
+mod known;
 mod others;
 mod own;
 
@@ -157,6 +158,7 @@ impl Chat {
                         failure.report();
                     }
                 },
+                Some(Own::Mistaken(mistake)) => drop(mistake.failure().report()),
                 Some(Own::Paste(text)) => match openclaw_attachments::picture(attachment::LIMIT) {
                     Ok(picture) => self.say(text, vec![picture]).await?,
                     Err(failure) => {

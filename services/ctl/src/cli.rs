@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
+use openclaw_completion::suggest;
 use openclaw_status::seconds;
-use openclaw_terminal::aliases::{self, Meaning};
+use openclaw_terminal::aliases::{self, Aliases, Meaning};
 use openclaw_terminal::{Failure, failure, output, question};
 
 use crate::memory;
@@ -39,6 +40,9 @@ pub(crate) struct Line<C: Subcommand> {
     #[arg(long, global = true)]
     pub(crate) system: bool,
 }
+
+/// The options of all commands.
+const OF_ALL: [&str; 2] = ["--no-pager", "--system"];
 
 /// The command line.
 pub(crate) type Cli = Line<Command>;
@@ -235,7 +239,7 @@ pub(crate) struct Doctor {
 #[derive(Debug, Args)]
 pub(crate) struct Events {
     /// Only those of this session [default: those of all sessions]
-    #[arg(long, value_name = "KEY", conflicts_with = "agent")]
+    #[arg(long, value_name = "SESSION_KEY", conflicts_with = "agent")]
     pub(crate) session: Option<String>,
     /// Only those of this agent's sessions
     #[arg(long, value_name = "ID")]
@@ -352,10 +356,11 @@ pub(crate) struct Activate {
 }
 
 /// The command that was asked for, or the code to exit with. Help and usage
-/// errors have been printed. `alias`: what a command of the user's own stands for.
+/// errors have been printed. `aliases` reads the commands of the user's own, which is done where
+/// a command is not known.
 pub(crate) fn parse(
     mut words: Vec<String>,
-    alias: impl Fn(&str) -> Option<Meaning>,
+    aliases: impl FnOnce() -> Aliases,
 ) -> Result<Cli, ExitCode> {
     if words.len() == 1 && question::can_be_asked() && output::stdout_is_terminal() {
         return Ok(Cli {
@@ -367,26 +372,32 @@ pub(crate) fn parse(
     if let Some(cli) = Cli::of_often(&words) {
         return Ok(cli);
     }
-    let mut error = match Cli::try_parse_from(&words) {
+    let mut error = match understood(&words) {
         Ok(cli) => return Ok(cli),
         Err(error) => error,
     };
+    let aliases = if error.kind() == ErrorKind::InvalidSubcommand {
+        aliases()
+    } else {
+        Aliases::default()
+    };
+    aliases.tell_problems();
     // As git has it: no alias comes before a command, and one may stand for another.
     let mut known = Vec::new();
     while error.kind() == ErrorKind::InvalidSubcommand
         && let Some(place) = named(&words)
         && !known.contains(&words[place])
-        && let Some(meaning) = alias(&words[place])
+        && let Some(alias) = aliases.find(&words[place])
     {
         known.push(words[place].clone());
-        match meaning {
-            Meaning::Words(meaning) => drop(words.splice(place..=place, meaning)),
+        match &alias.meaning {
+            Meaning::Words(meaning) => drop(words.splice(place..=place, meaning.clone())),
             Meaning::Shell(line) => {
-                let ended = aliases::run(&line, &words[place + 1..]);
+                let ended = aliases::run(line, &words[place + 1..]);
                 return Err(ended.unwrap_or_else(Failure::report));
             }
         }
-        error = match Cli::try_parse_from(&words) {
+        error = match understood(&words) {
             Ok(cli) => return Ok(cli),
             Err(error) => error,
         };
@@ -402,8 +413,9 @@ pub(crate) fn parse(
     if error.kind() == ErrorKind::InvalidSubcommand
         && let [_, help, name] = &words[..]
         && help == "help"
-        && let Some(meaning) = alias(name)
+        && let Some(alias) = aliases.find(name)
     {
+        let meaning = &alias.meaning;
         output::stderr_line(&format!("{name:?} is an alias of {meaning}"));
         return Err(ExitCode::SUCCESS);
     }
@@ -420,11 +432,37 @@ pub(crate) fn parse(
             }
         }
         _ => {
+            let names: Vec<&str> = aliases.list.iter().map(|it| it.name.as_str()).collect();
+            let words = words.get(1..).unwrap_or_default();
+            suggest(
+                &mut error,
+                &<Cli as clap::CommandFactory>::command(),
+                words,
+                &names,
+            );
             // It quotes the arguments, which a program may have been given.
             output::stderr_line(error.to_string().trim_end());
             ExitCode::from(failure::USAGE)
         }
     })
+}
+
+/// The command line of these words. Options of all commands may stand before a command below
+/// one that has options of its own, with which no command goes.
+fn understood(words: &[String]) -> Result<Cli, clap::Error> {
+    let understood = Cli::try_parse_from(words);
+    match understood {
+        Err(error) if error.kind() == ErrorKind::ArgumentConflict => {
+            let is_of_all = |word: &&String| OF_ALL.contains(&word.as_str());
+            let end = words.iter().position(|word| word == "--");
+            let (before, behind) = words.split_at(end.unwrap_or(words.len()));
+            let of_all = before.iter().filter(is_of_all);
+            let others = before.iter().skip(1).filter(|word| !is_of_all(word));
+            let program = before.iter().take(1);
+            Cli::try_parse_from(program.chain(of_all).chain(others).chain(behind)).or(Err(error))
+        }
+        understood => understood,
+    }
 }
 
 /// Where the command is among the words: behind options, of which none has a value.
@@ -469,6 +507,35 @@ mod tests {
     #[test]
     fn the_definition_is_sound() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn options_of_all_commands_stand_before_any() {
+        let line = |words: &str| {
+            let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+            understood(&words)
+        };
+        for command in [
+            "turns",
+            "sessions",
+            "devices",
+            "channels",
+            "pairing",
+            "approvals",
+            "cron",
+        ] {
+            let cli = line(&format!("openclawctl {command} --system list --json")).unwrap();
+            assert!(cli.system && !cli.no_pager, "{command}");
+            line(&format!("openclawctl {command} --json")).unwrap();
+            line(&format!("openclawctl --no-pager {command} --json --system")).unwrap();
+            let refused = line(&format!("openclawctl {command} --json list")).unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::ArgumentConflict, "{command}");
+        }
+        assert!(
+            line("openclawctl token --system show --json")
+                .unwrap()
+                .system
+        );
     }
 
     #[test]
@@ -534,18 +601,28 @@ mod tests {
 
     #[test]
     fn every_command_that_is_shown_has_examples_that_are_understood() {
-        use openclaw_manual::examples::{EXAMPLES, of};
-        let command = Cli::command();
-        let shown = command.get_subcommands().filter(|it| !it.is_hide_set());
-        for name in shown.map(clap::Command::get_name) {
-            assert!(!of(name).is_empty(), "{name}");
+        use openclaw_manual::examples::{all, of};
+        fn look(command: &clap::Command, above: &[&str]) {
+            for below in command.get_subcommands().filter(|it| !it.is_hide_set()) {
+                let mut words = above.to_vec();
+                words.push(below.get_name());
+                assert!(!of(&words.join(" ")).is_empty(), "{words:?}");
+                look(below, &words);
+            }
         }
-        for (line, _) in EXAMPLES.iter().flat_map(|(_, examples)| examples.iter()) {
+        look(&Cli::command(), &[]);
+        for (command, line) in all().flat_map(|(command, examples)| {
+            let lines = examples.iter();
+            lines.map(move |(line, _)| (command, line))
+        }) {
             let own = line
                 .split(['|', '<', ')'])
                 .find(|it| it.trim_start().starts_with("openclawctl"));
             let own = own.or_else(|| line.split("<(").nth(1)).unwrap();
-            let words = words(own.trim_end_matches(')'));
+            let own = own.trim().trim_end_matches(')');
+            let is_of_it = own.starts_with(format!("openclawctl {command}").trim_end());
+            assert!(is_of_it, "{line} is no example of {command}");
+            let words = words(own);
             if let Err(error) = Cli::try_parse_from(&words) {
                 panic!("{line}: {words:?}: {error}");
             }

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use openclaw_config::Environment;
 use openclaw_terminal::Failure;
-use openclaw_terminal::aliases;
+use openclaw_terminal::aliases::Aliases;
 use openclaw_terminal::pager::Pager;
 
 use crate::cli::{Command, SecurityAction};
@@ -36,8 +36,8 @@ mod version;
 pub fn main() -> ExitCode {
     let environment = Environment::inherit();
     let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
-    let alias = |name: &str| aliases::find(name, &environment);
-    let cli = match cli::parse(words.collect(), alias) {
+    let aliases = || Aliases::read(&environment);
+    let cli = match cli::parse(words.collect(), aliases) {
         Ok(cli) => cli,
         Err(code) => return code,
     };
@@ -99,7 +99,7 @@ fn execute(command: Command, environment: &Environment) -> Result<ExitCode, Fail
         },
         Command::Completions(arguments) => completions::script(&arguments),
         Command::Complete(arguments) => completions::complete(&arguments, environment),
-        Command::Manual(arguments) => manual::execute(&arguments),
+        Command::Manual(arguments) => manual::execute(&arguments, environment),
         Command::Version(arguments) => version::execute(&arguments, environment),
         Command::Channels(arguments) => libraries::channels(&arguments, environment),
         Command::Pairing(arguments) => libraries::pairing(&arguments, environment),

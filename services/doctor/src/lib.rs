@@ -2,6 +2,7 @@
 //! it can be mended without asking anybody ([`Mend`]): what is certain, harms
 //! nothing when it was wrong, and is undone by nobody's decision.
 
+mod aliases;
 mod check;
 mod database;
 mod files;
@@ -40,6 +41,7 @@ pub fn installation(paths: &Paths, environment: &Environment) -> Vec<Check> {
     checks.extend(shadow::found(paths, environment));
     checks.extend(manager::units(paths, environment));
     checks.extend(keys::encrypted(paths, environment));
+    checks.extend(aliases::sound(environment));
     checks
 }
 

@@ -17,10 +17,10 @@ use serde::Serialize;
 use serde_json::Value;
 use table::Effect;
 
+mod others;
 pub mod table;
 #[cfg(test)]
 mod tests;
-mod others;
 pub mod values;
 
 pub use values::faults;

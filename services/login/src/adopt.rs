@@ -41,7 +41,7 @@ pub(crate) fn adopt(arguments: &Adopt, environment: &Environment) -> Result<Exit
     for found in &all {
         output::stdout_line(&found.description(&agent_id))?;
     }
-    let usable: Vec<&LoginFile> = all.iter().filter(|found| found.contents.is_ok()).collect();
+    let usable: Vec<&LoginFile> = all.iter().filter(|found| found.is_usable()).collect();
     if usable.is_empty() {
         return Err(Failure::new("none of this is a login that can be adopted"));
     }

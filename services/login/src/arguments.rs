@@ -15,12 +15,12 @@ pub struct Auth {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Action {
-    /// List the profiles of agents, without their secrets
+    /// List the profiles of agents and the logins that were adopted, without their secrets
     #[command(visible_alias = "ls")]
     List(List),
     /// Keep a provider's key, which is asked for unseen, or read from standard input or a variable
     Add(Add),
-    /// Take a profile away
+    /// Take a profile or an adopted login away
     #[command(visible_alias = "rm")]
     Remove(Remove),
     /// Show the logins that lie in an agent's home, and have turns run on one
@@ -92,7 +92,7 @@ impl Provider {
 /// Arguments of `auth remove`.
 #[derive(Debug, Args)]
 pub struct Remove {
-    /// The profile, as `auth list` names it
+    /// The profile or login, as `auth list` names it; or its provider
     #[arg(value_name = "PROFILE")]
     pub profile: String,
     /// The agent [default: the default agent]

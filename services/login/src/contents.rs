@@ -7,6 +7,8 @@ use openclaw_credentials::login::Login;
 use ring::digest::{SHA256, digest};
 use serde_json::{Map, Value, json};
 
+/// Bytes of a login's file, which holds some tokens.
+pub(crate) const LIMIT: u64 = 64 << 10;
 /// Characters of a token or key; the longest are tokens with claims.
 const SECRET_LENGTH: usize = 16 << 10;
 /// Characters of an account's id.

@@ -7,6 +7,7 @@ mod adopt;
 mod agent;
 mod arguments;
 mod contents;
+mod entry;
 mod list;
 mod login_file;
 mod remove;

@@ -12,9 +12,10 @@ use openclaw_folder::Folder;
 use openclaw_terminal::Failure;
 
 use crate::contents::{self, Contents};
+use crate::entry::now_ms;
 
-/// Bytes of a login's file, which holds some tokens.
-const LIMIT: u64 = 64 << 10;
+/// Nobody here renews a CLI's login.
+const ENDED: &str = "it has ended: log in again where it was made, and adopt that";
 
 /// Characters of a text that the file says of itself.
 const SHOWN: usize = 100;
@@ -50,7 +51,7 @@ fn one(agent: &Folder, login: Login, place: &str) -> Result<Option<LoginFile>, F
     let Some((file, status)) = opened.with_context(|| format!("cannot look at {place}"))? else {
         return Ok(None);
     };
-    let bytes = agent.read_open(file, &status, Path::new(place), LIMIT);
+    let bytes = agent.read_open(file, &status, Path::new(place), contents::LIMIT);
     let contents = bytes.map_err(|error| error.to_string());
     Ok(Some(LoginFile {
         login,
@@ -62,6 +63,12 @@ fn one(agent: &Folder, login: Login, place: &str) -> Result<Option<LoginFile>, F
 }
 
 impl LoginFile {
+    /// Whether turns can run on it.
+    pub(crate) fn is_usable(&self) -> bool {
+        let contents = self.contents.as_ref();
+        contents.is_ok_and(|it| !has_ended(it))
+    }
+
     /// For whoever decides. What the file says of itself is escaped.
     pub(crate) fn description(&self, agent_id: &str) -> String {
         let mut lines = vec![format!(
@@ -97,7 +104,14 @@ fn described(contents: &Contents) -> Vec<String> {
         Some(end) => time(i64::try_from(end).unwrap_or(i64::MAX)),
     };
     lines.push(format!("  expires  {expires}"));
+    if has_ended(contents) {
+        lines.push(format!("  problem  {ENDED}"));
+    }
     lines
+}
+
+fn has_ended(contents: &Contents) -> bool {
+    contents.expires_ms.is_some_and(|end| end <= now_ms())
 }
 
 /// A text that somebody else wrote: nothing in it reaches the terminal as it
@@ -153,6 +167,20 @@ mod tests {
         }
         assert_eq!(escaped("a\u{1b}]52;x\u{202e}"), "a\\u{1b}]52;x\\u{202e}");
         assert!(escaped(&"x".repeat(1000)).ends_with('…'));
+    }
+
+    #[test]
+    fn login_that_has_ended_is_shown_as_such_and_no_use() {
+        for (end, is_usable) in [("1000", false), ("99999999999999", true), ("null", true)] {
+            let text = format!(
+                r#"{{"claudeAiOauth": {{"accessToken": "at", "refreshToken": "rt", "expiresAt": {end}}}}}"#
+            );
+            let (_home, folder) = agent("home/.claude/.credentials.json", &text);
+            let all = look(&folder, Login::Claude).unwrap();
+            assert_eq!(all[0].is_usable(), is_usable, "{end}");
+            let shown = all[0].description("main");
+            assert_eq!(shown.contains("it has ended"), !is_usable, "{shown}");
+        }
     }
 
     #[test]

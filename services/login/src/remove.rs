@@ -5,15 +5,16 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use openclaw_config::{Environment, write};
-use openclaw_credentials as credentials;
-use openclaw_sealed::{Sealed, Store};
+use openclaw_folder::Folder;
+use openclaw_sealed::Store;
 use openclaw_terminal::{Failure, output, question};
 use serde_json::Value;
 
 use crate::arguments::Remove;
-use crate::list::sealed_id;
+use crate::entry::{self, Entry, Place};
 
-/// Takes a profile out of its file, and the file away where it held no other.
+/// Takes a profile out of its file, and the file away where it held no other; or an
+/// adopted login.
 pub(crate) fn execute(
     arguments: &Remove,
     environment: &Environment,
@@ -21,29 +22,13 @@ pub(crate) fn execute(
 ) -> Result<(), Failure> {
     let settings = openclaw_settings::load_usable(environment)?;
     let agent = crate::agent::named(arguments.agent.as_deref(), &settings)?;
-    let found = credentials::read(&settings.paths, &agent, environment).list;
-    let store = Store::of(&settings.paths, environment);
-    let sealed = store.iter().flat_map(Store::list);
-    let sealed: Vec<Sealed> = sealed.filter(|it| it.agent == agent).collect();
-    let wanted = &arguments.profile;
-    let encrypted = sealed.iter().find(|it| sealed_id(it) == *wanted);
-    let profile = found.iter().find(|profile| profile.id == *wanted);
-    let file = match (encrypted, profile) {
-        (Some(sealed), _) => &sealed.file,
-        (None, Some(profile)) => profile
-            .file
-            .as_ref()
-            .ok_or_else(|| Failure::new(format!("{wanted} is none of {agent}'s files")))?,
-        (None, None) => {
-            let known = found.iter().map(|profile| profile.id.clone());
-            let known: Vec<String> = known.chain(sealed.iter().map(sealed_id)).collect();
-            let failure = Failure::new(format!("{agent} has no profile {wanted:?}"));
-            let known = known.iter().map(String::as_str);
-            return Err(failure.near(wanted, known, "openclawctl auth list names them"));
-        }
-    };
+    let (all, _) = entry::all(&agent, &settings, environment);
+    let entry = one(&all, &arguments.profile, &agent)?;
+    let id = &entry.id;
+    let file = entry.file.as_ref();
+    let file = file.ok_or_else(|| Failure::new(format!("{id} is none of {agent}'s files")))?;
     if !arguments.yes {
-        let question = format!("remove {wanted} of {agent} from {}? [y/N] ", file.display());
+        let question = format!("remove {id} of {agent} from {}? [y/N] ", file.display());
         if !question::can_be_asked() {
             return Err(
                 Failure::undecided("nobody can be asked: standard input is no terminal")
@@ -55,13 +40,43 @@ pub(crate) fn execute(
             return Ok(());
         }
     }
-    match (encrypted, &store) {
-        (Some(sealed), Some(store)) => store.remove(sealed).map_err(anyhow::Error::from)?,
-        _ => take_out(file, wanted)?,
+    match &entry.place {
+        Place::Sealed(sealed) => {
+            if let Some(store) = Store::of(&settings.paths, environment) {
+                store.remove(sealed).map_err(anyhow::Error::from)?;
+            }
+        }
+        Place::Profile => take_out(file, id)?,
+        Place::Adopted(login) => {
+            let folder = Folder::open(&settings.paths.agent(&agent));
+            let folder = folder.with_context(|| format!("cannot remove {}", file.display()))?;
+            if let Some(folder) = folder {
+                let removed = folder.remove(login.adopted());
+                removed.with_context(|| format!("cannot remove {}", file.display()))?;
+            }
+        }
     }
-    output::stdout_line(&format!("removed {wanted}"))?;
+    output::stdout_line(&format!("removed {id}"))?;
     reload();
     Ok(())
+}
+
+fn one<'a>(all: &'a [Entry], wanted: &str, agent: &str) -> Result<&'a Entry, Failure> {
+    match entry::meant(all, wanted).as_slice() {
+        [only] => Ok(only),
+        [] => {
+            let failure = Failure::new(format!("{agent} has no profile {wanted:?}"));
+            Err(match entry::near(all, wanted) {
+                Some(near) => failure.hint(format!("did you mean {near:?}?")),
+                None => failure.hint("openclawctl auth list names them"),
+            })
+        }
+        several => {
+            let ids: Vec<&str> = several.iter().map(|it| it.id.as_str()).collect();
+            let why = format!("{agent} has several profiles of {wanted}");
+            Err(Failure::undecided(why).hint(format!("name one: {}", ids.join(", "))))
+        }
+    }
 }
 
 fn take_out(file: &Path, id: &str) -> Result<(), Failure> {

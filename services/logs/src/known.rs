@@ -27,7 +27,7 @@ impl<'a> Known<'a> {
         }
     }
 
-    fn values(&self, field: &str) -> Vec<String> {
+    pub(crate) fn values(&self, field: &str) -> Vec<String> {
         match self.source {
             Source::Journal => journal::values(self.environment, field),
             Source::File(path) | Source::Named(path) => file::values(path, field),

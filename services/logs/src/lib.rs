@@ -42,7 +42,7 @@ pub struct Logs {
     #[arg(short, long, value_name = "LEVEL", value_parser = level_parser())]
     pub level: Option<LogLevel>,
     /// Only of this session
-    #[arg(short, long, value_name = "KEY")]
+    #[arg(short, long, value_name = "SESSION_KEY")]
     pub session: Option<String>,
     /// The story of this run: all that was logged of it, in order, with the time since its beginning
     #[arg(short, long, value_name = "RUN_ID")]
@@ -51,7 +51,7 @@ pub struct Logs {
     #[arg(short, long, value_name = "NAME")]
     pub channel: Option<String>,
     /// Only of calls of this tool
-    #[arg(short, long, value_name = "NAME")]
+    #[arg(short, long, value_name = "TOOL")]
     pub tool: Option<String>,
     /// Only of this agent
     #[arg(short, long, value_name = "ID")]
@@ -87,6 +87,13 @@ pub fn log_file(paths: &Paths) -> std::path::PathBuf {
     openclaw_foreground::log_file(paths)
 }
 
+/// The tools that the log has calls of; None: there is no log.
+pub fn tools(environment: &Environment) -> Option<Vec<String>> {
+    let paths = Paths::resolve(environment).ok()?;
+    let source = Source::choose(&paths, environment, None).ok()?;
+    Some(Known::of(&source, environment).values("openclaw_tool"))
+}
+
 /// Prints the last `lines` of what a daemon said, as `openclawctl run` calls it; whether
 /// there are any. None: the log is not a file, but the journal, if there is one.
 ///
@@ -118,6 +125,17 @@ pub fn of_daemon(
         shown.finish()?;
     }
     Ok(Some(any))
+}
+
+/// How many records there are of those that are `read` and `wanted`.
+fn count(source: &Source, read: &Filter, wanted: &Filter, environment: &Environment) -> usize {
+    let mut count = 0;
+    // What cannot be read is told when it is followed.
+    let _ = source.read(environment, read, false, &mut |record| {
+        count += usize::from(wanted.admits(&record));
+        Ok(())
+    });
+    count
 }
 
 /// The levels by their names.
@@ -153,7 +171,15 @@ impl Logs {
             Some(run) => (Filter::of_run(run), Some(filter.clone())),
             None => (filter.clone(), None),
         };
-        let mut shown = Shown::new(&form, story);
+        // What is there already and is not among the last lines is passed over.
+        let passed_over = match (&story, self.lines) {
+            (Some(wanted), Some(lines)) if self.follow => {
+                let there = count(&source, &read, wanted, environment);
+                there.saturating_sub(lines)
+            }
+            _ => 0,
+        };
+        let mut shown = Shown::new(&form, story).without(passed_over);
         source.read(environment, &read, self.follow, &mut |record| {
             shown.add(record)
         })?;

@@ -48,6 +48,8 @@ pub(crate) struct Shown {
     explains: bool,
     /// Of one run: they are put in order first, unless they are still to come.
     story: Option<Story>,
+    /// So many that would be shown are still passed over.
+    passed_over: usize,
     any: bool,
 }
 
@@ -88,7 +90,16 @@ impl Shown {
                 begin: None,
                 filter,
             }),
+            passed_over: 0,
             any: false,
+        }
+    }
+
+    /// Without the first so many of a story that is followed.
+    pub(crate) fn without(self, passed_over: usize) -> Self {
+        Self {
+            passed_over,
+            ..self
         }
     }
 
@@ -104,6 +115,10 @@ impl Shown {
         }
         let is_shown = |story: &Story| story.filter.admits(&record);
         if self.story.as_ref().is_none_or(is_shown) {
+            if self.passed_over > 0 {
+                self.passed_over -= 1;
+                return Ok(());
+            }
             self.any = true;
             return self.print(&record);
         }
@@ -296,6 +311,7 @@ mod tests {
                 begin: None,
                 filter: Filter::default(),
             }),
+            passed_over: 0,
             any: false,
         }
     }

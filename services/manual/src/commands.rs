@@ -7,6 +7,7 @@ use clap_mangen::Man;
 
 use crate::examples::Example;
 use crate::roff;
+use crate::{exits, synopsis};
 
 /// Files and variables that every command knows.
 const FILES: [(&str, &str); 4] = [
@@ -36,85 +37,88 @@ const VARIABLES: [(&str, &str); 4] = [
         "No colours; what is laid out, bold text and links stay.",
     ),
 ];
-const EXITS: [(&str, &str); 7] = [
-    ("0", "It was done."),
-    ("1", "It failed, or nothing was found."),
-    ("2", "Somebody has to decide, and nobody could be asked."),
-    ("3", "Another suite uses the state."),
-    ("64", "Wrong usage."),
-    ("78", "The configuration cannot be used."),
-    ("130", "Interrupted."),
-];
+/// How clap_mangen keeps an option's possible values apart from its help: the line break
+/// before and behind the empty line does nothing, and linters say so.
+const BREAKS: &str = ".br\n\n.br\n";
+/// The same without.
+const SPACE: &str = ".sp\n";
 
 /// The pages of `command` and of all below it.
 pub(crate) fn pages(
     mut command: Command,
     examples: fn(&str) -> &'static [Example],
+    date: &str,
 ) -> io::Result<Vec<(String, String)>> {
     command.build();
     let mut pages = Vec::new();
-    add(&command, &[], examples, &mut pages)?;
+    let look = Look { examples, date };
+    look.add(&command, &[], &mut pages)?;
     Ok(pages)
 }
 
-fn add(
-    command: &Command,
-    above: &[&str],
+/// What pages have beside their command.
+struct Look<'a> {
     examples: fn(&str) -> &'static [Example],
-    pages: &mut Vec<(String, String)>,
-) -> io::Result<()> {
-    let mut words = above.to_vec();
-    words.push(command.get_name());
-    let name = words.join("-");
-    let text = page(command, &words, examples)?;
-    pages.push((format!("man1/{name}.1"), text));
-    for below in shown(command) {
-        add(below, &words, examples, pages)?;
+    date: &'a str,
+}
+
+impl Look<'_> {
+    fn add(
+        &self,
+        command: &Command,
+        above: &[&str],
+        pages: &mut Vec<(String, String)>,
+    ) -> io::Result<()> {
+        let mut words = above.to_vec();
+        words.push(command.get_name());
+        let name = words.join("-");
+        pages.push((format!("man1/{name}.1"), self.page(command, &words)?));
+        for below in shown(command) {
+            self.add(below, &words, pages)?;
+        }
+        Ok(())
     }
-    Ok(())
+
+    fn page(&self, command: &Command, words: &[&str]) -> io::Result<String> {
+        let name = words.join("-");
+        let below = words.get(1..).unwrap_or_default().join(" ");
+        let man = Man::new(command.clone().display_name(name.clone()));
+        let mut text = roff::title(&name.to_uppercase(), "1", self.date);
+        text.push_str(&roff::section("NAME"));
+        let about = command
+            .get_about()
+            .map(ToString::to_string)
+            .unwrap_or_default();
+        text.push_str(&format!(
+            "{} \\- {}\n",
+            roff::escaped(&name),
+            roff::escaped(&about)
+        ));
+        text.push_str(&roff::section("SYNOPSIS"));
+        text.push_str(&synopsis::lines(command));
+        let mut rendered = Vec::new();
+        man.render_description_section(&mut rendered)?;
+        if command.get_arguments().any(|arg| !arg.is_hide_set()) {
+            man.render_options_section(&mut rendered)?;
+        }
+        let rendered = String::from_utf8_lossy(&rendered);
+        text.push_str(&rendered.replace(BREAKS, SPACE));
+        commands(command, &name, &mut text);
+        shown_examples((self.examples)(&below), &mut text);
+        table("EXIT STATUS", &exits::of(&below), &mut text);
+        if words.len() == 1 {
+            table("ENVIRONMENT", &VARIABLES, &mut text);
+            table("FILES", &FILES, &mut text);
+        }
+        text.push_str(&roff::section("SEE ALSO"));
+        text.push_str(&see_also(words));
+        Ok(text)
+    }
 }
 
 fn shown(command: &Command) -> impl Iterator<Item = &Command> {
     let all = command.get_subcommands();
     all.filter(|it| !it.is_hide_set() && it.get_name() != "help")
-}
-
-fn page(
-    command: &Command,
-    words: &[&str],
-    examples: fn(&str) -> &'static [Example],
-) -> io::Result<String> {
-    let name = words.join("-");
-    let plain = command.clone().display_name(name.clone());
-    let man = Man::new(plain);
-    let mut text = roff::title(&name.to_uppercase(), "1");
-    let mut rendered = Vec::new();
-    text.push_str(&roff::section("NAME"));
-    let about = command
-        .get_about()
-        .map(ToString::to_string)
-        .unwrap_or_default();
-    text.push_str(&format!(
-        "{} \\- {}\n",
-        roff::escaped(&name),
-        roff::escaped(&about)
-    ));
-    man.render_synopsis_section(&mut rendered)?;
-    man.render_description_section(&mut rendered)?;
-    if command.get_arguments().any(|arg| !arg.is_hide_set()) {
-        man.render_options_section(&mut rendered)?;
-    }
-    text.push_str(&String::from_utf8_lossy(&rendered));
-    commands(command, &name, &mut text);
-    shown_examples(examples(&words[1..].join(" ")), &mut text);
-    if words.len() == 1 {
-        table("EXIT STATUS", &EXITS, &mut text);
-        table("ENVIRONMENT", &VARIABLES, &mut text);
-        table("FILES", &FILES, &mut text);
-    }
-    text.push_str(&roff::section("SEE ALSO"));
-    text.push_str(&see_also(words));
-    Ok(text)
 }
 
 fn commands(command: &Command, name: &str, text: &mut String) {

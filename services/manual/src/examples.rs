@@ -1,12 +1,14 @@
 //! What people type, with `--help` and in the man pages.
 
+mod below;
+
 use clap::Command;
 
 /// A line to type, and what it does.
 pub type Example = (&'static str, &'static str);
 
 /// By the words of a command.
-pub const EXAMPLES: &[(&str, &[Example])] = &[
+const EXAMPLES: &[(&str, &[Example])] = &[
     (
         "",
         &[
@@ -323,15 +325,20 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
     ("version", &[("openclawctl version --json", "For programs")]),
 ];
 
+/// All of them, by the words of their commands.
+pub fn all() -> impl Iterator<Item = (&'static str, &'static [Example])> {
+    EXAMPLES.iter().chain(below::BELOW).copied()
+}
+
 /// Those of a command.
 pub fn of(words: &str) -> &'static [Example] {
-    let found = EXAMPLES.iter().find(|(command, _)| *command == words);
+    let found = all().find(|(command, _)| *command == words);
     found.map_or(&[], |(_, examples)| examples)
 }
 
 /// The commands with their examples below their help.
 pub fn add(command: Command) -> Command {
-    EXAMPLES.iter().fold(command, |command, (words, examples)| {
+    all().fold(command, |command, (words, examples)| {
         let text = shown(examples);
         let mut words = words.split_whitespace();
         match (words.next(), words.next()) {

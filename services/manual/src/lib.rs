@@ -3,8 +3,10 @@
 
 mod commands;
 pub mod examples;
+mod exits;
 mod roff;
 mod settings;
+mod synopsis;
 
 use std::fs;
 use std::io;
@@ -14,7 +16,7 @@ use clap::Command;
 
 use examples::Example;
 
-/// Pages in words, by their file names.
+/// Pages in words, by their file names, from their second line on.
 const WORDS: [(&str, &str); 6] = [
     (
         "man8/openclaw-gateway.8",
@@ -48,6 +50,8 @@ pub struct Manual<'a> {
     pub examples: fn(&str) -> &'static [Example],
     /// The JSON schema of the settings.
     pub schema: &'a str,
+    /// Of which day the pages are.
+    pub date: &'a str,
 }
 
 impl Manual<'_> {
@@ -71,14 +75,21 @@ impl Manual<'_> {
 
     /// Every page with its file name.
     fn pages(self) -> io::Result<Vec<(String, String)>> {
-        let mut pages = commands::pages(self.command, self.examples)?;
+        let mut pages = commands::pages(self.command, self.examples, self.date)?;
         pages.push((
             "man5/openclaw.json.5".to_owned(),
-            settings::page(self.schema),
+            settings::page(self.schema, self.date),
         ));
-        pages.extend(WORDS.map(|(name, text)| (name.to_owned(), text.to_owned())));
+        pages.extend(WORDS.map(|(name, text)| (name.to_owned(), titled(name, text, self.date))));
         Ok(pages)
     }
+}
+
+/// The page of the file `name` with its first line.
+fn titled(name: &str, text: &str, date: &str) -> String {
+    let file = name.rsplit('/').next().unwrap_or_default();
+    let (page, section) = file.rsplit_once('.').unwrap_or((file, ""));
+    roff::title(&page.to_uppercase(), section, date) + text
 }
 
 #[cfg(test)]
@@ -108,6 +119,7 @@ mod tests {
             schema: r##"{"properties": {"a": {"$ref": "#/$defs/A", "description": "`a`."}},
                 "$defs": {"A": {"properties": {"bB": {"type": "integer", "default": 3,
                 "minimum": 1, "description": "How many."}}}}}"##,
+            date: "2026-11-26",
         };
         let folder = tempfile::tempdir().unwrap();
         let written = manual.write(folder.path()).unwrap();
@@ -115,8 +127,11 @@ mod tests {
         let page = read("man1/openclawctl-sessions-show.1");
         for text in [
             "\\-\\-limit",
+            "[\\fB\\-\\-limit\\fR \\fIN\\fR]",
             ".SH EXAMPLES",
             "the main one",
+            ".SH EXIT STATUS",
+            "Wrong usage.",
             "openclawctl\\-sessions(1)",
         ] {
             assert!(page.contains(text), "{text}\n{page}");
@@ -132,5 +147,14 @@ mod tests {
                 .any(|path| path.to_str().unwrap().contains("inner"))
         );
         assert_eq!(written.len(), 3 + 1 + WORDS.len());
+        for path in &written {
+            let text = fs::read_to_string(path).unwrap();
+            let (first, rest) = text.split_once('\n').unwrap();
+            assert!(first.starts_with(".TH \"OPENCLAW"), "{path:?}: {first}");
+            assert!(first.contains("\"2026-11-26\""), "{path:?}: {first}");
+            assert!(rest.starts_with(".SH NAME\n"), "{path:?}: {rest}");
+            assert!(!text.contains(".br\n\n"), "{path:?}: {text}");
+        }
+        assert!(read("man7/openclaw.target.7").starts_with(".TH \"OPENCLAW.TARGET\" \"7\""));
     }
 }

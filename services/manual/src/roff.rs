@@ -24,11 +24,11 @@ pub(crate) fn escaped(text: &str) -> String {
     lines.join("\n")
 }
 
-/// The first line of a page.
-pub(crate) fn title(name: &str, section: &str) -> String {
+/// The first line of a page of that `date`.
+pub(crate) fn title(name: &str, section: &str, date: &str) -> String {
     let name = escaped(name);
     format!(
-        ".TH \"{name}\" \"{section}\" \"\" \"OpenClaw {}\" \"OpenClaw\"\n",
+        ".TH \"{name}\" \"{section}\" \"{date}\" \"OpenClaw {}\" \"OpenClaw\"\n",
         env!("CARGO_PKG_VERSION")
     )
 }

@@ -19,9 +19,9 @@ no effect. Keys without a type here are OpenClaw\u{2019}s and have none in this 
 out of this page. A change is taken up by itself; what needs a restart is said.";
 
 /// The page.
-pub(crate) fn page(schema: &str) -> String {
+pub(crate) fn page(schema: &str, date: &str) -> String {
     let schema: Value = serde_json::from_str(schema).unwrap_or_default();
-    let mut text = roff::title("OPENCLAW.JSON", "5");
+    let mut text = roff::title("OPENCLAW.JSON", "5", date);
     text.push_str(&roff::section("NAME"));
     text.push_str("openclaw.json \\- settings of OpenClaw\n");
     text.push_str(&roff::section("SYNOPSIS"));

@@ -6,3 +6,4 @@ mod arguments;
 mod models;
 
 pub use arguments::{Action, Agents, List, Models, Test};
+pub use models::names;

@@ -15,7 +15,7 @@ use serde_json::json;
 use tokio_stream::StreamExt as _;
 
 use openclaw_connection::{self as connection, Gateway};
-use openclaw_status as status;
+use openclaw_status::{self as status, Suite};
 
 use crate::agents;
 use crate::arguments::{Action, List, Models, Test};
@@ -47,21 +47,7 @@ impl Models {
 fn list(arguments: &List, environment: &Environment) -> Result<ExitCode, Failure> {
     let settings = openclaw_settings::load_usable(environment)?;
     let suite = connection::runtime()?.block_on(status::ask(&settings.paths));
-    let known = suite.runner.given().map(|it| it.agents.as_slice());
-    let mut models: Vec<(String, Vec<String>)> = Vec::new();
-    for answering in known.unwrap_or_default() {
-        let name = agents::model(answering);
-        match models.iter_mut().find(|(model, _)| *model == name) {
-            Some((_, agents)) => agents.push(answering.agent_id.clone()),
-            None => models.push((name, vec![answering.agent_id.clone()])),
-        }
-    }
-    for (provider, model) in settings.models.described() {
-        let name = format!("{provider}/{model}");
-        if !models.iter().any(|(model, _)| *model == name) {
-            models.push((name, Vec::new()));
-        }
-    }
+    let models = answering(&suite, &settings);
     let fault = |model: &str| {
         let (provider, _) = model.split_once('/')?;
         let fault = settings.provider_faults.get(provider).cloned();
@@ -137,6 +123,51 @@ fn test(arguments: &Test, environment: &Environment) -> Result<ExitCode, Failure
         Some(_) if arguments.json => Ok(ExitCode::FAILURE),
         Some(problem) => Err(Failure::new(problem).hint("openclawctl status says what was found")),
     }
+}
+
+/// The models that answer and those that the configuration describes, each with the agents
+/// that it answers.
+fn answering(suite: &Suite, settings: &Settings) -> Vec<(String, Vec<String>)> {
+    let known = suite.runner.given().map(|it| it.agents.as_slice());
+    let mut models: Vec<(String, Vec<String>)> = Vec::new();
+    for answering in known.unwrap_or_default() {
+        let name = agents::model(answering);
+        match models.iter_mut().find(|(model, _)| *model == name) {
+            Some((_, agents)) => agents.push(answering.agent_id.clone()),
+            None => models.push((name, vec![answering.agent_id.clone()])),
+        }
+    }
+    for (provider, model) in settings.models.described() {
+        let name = format!("{provider}/{model}");
+        if !models.iter().any(|(model, _)| *model == name) {
+            models.push((name, Vec::new()));
+        }
+    }
+    models
+}
+
+/// The models that [`Test`] can be given, as far as they are known within `patience`: those
+/// that `models list` lists, and the one that is set up for each agent.
+pub fn names(environment: &Environment, patience: Duration) -> Option<Vec<String>> {
+    let settings = openclaw_settings::load_usable(environment).ok()?;
+    let suite = connection::runtime().ok()?.block_on(async {
+        let asked = tokio::time::timeout(patience, status::ask(&settings.paths));
+        asked.await.ok()
+    });
+    let listed = suite.map(|suite| answering(&suite, &settings));
+    let mut names: Vec<String> = listed.into_iter().flatten().map(|(name, _)| name).collect();
+    let described = settings.models.described();
+    names.extend(described.map(|(provider, model)| format!("{provider}/{model}")));
+    // Without a daemon that knows, as they are configured.
+    names.extend(
+        settings
+            .agents
+            .values()
+            .filter_map(|agent| agent.model.clone()),
+    );
+    let mut known = std::collections::HashSet::new();
+    names.retain(|name| name.contains('/') && known.insert(name.clone()));
+    Some(names)
 }
 
 /// Whether the configuration has the model.

@@ -18,6 +18,7 @@ mod report;
 mod screen;
 mod spending;
 mod text;
+mod watched;
 
 pub use closed::Closed;
 pub use query::{ask, ask_awake};
@@ -31,6 +32,7 @@ use activity::Activity;
 use overview::Overview;
 pub use processes::{Process, Processes, ask as processes};
 use spending::Spending;
+use watched::Watched;
 
 /// The wait before the first new attempt of `--wait`; it doubles.
 const FIRST_WAIT: Duration = Duration::from_millis(50);
@@ -79,23 +81,40 @@ impl Status {
     pub fn execute(&self, environment: &Environment) -> Result<ExitCode, Failure> {
         let paths = Paths::resolve(environment)?;
         let runtime = connection::runtime()?;
-        let is_whole = runtime.block_on(async {
-            loop {
-                let overview = self.look(&paths, environment).await;
-                self.show(&overview)?;
-                let Some(pause) = self.watch else {
-                    return Ok::<_, Failure>(overview.suite.is_whole());
-                };
-                sleep(pause).await;
+        let looked = runtime.block_on(async {
+            match self.watch {
+                None => self.once(&paths, environment).await,
+                Some(pause) => {
+                    let mut watched = Watched::begin()?;
+                    let looking = async {
+                        loop {
+                            if let Err(failure) = self.once(&paths, environment).await {
+                                break Err(failure);
+                            }
+                            sleep(pause).await;
+                        }
+                    };
+                    tokio::select! {
+                        failed = looking => failed,
+                        end = watched.ended() => Err(end),
+                    }
+                }
             }
-        })?;
+        });
         // What is still asked of the service manager holds nobody up.
         runtime.shutdown_background();
-        Ok(if is_whole {
+        Ok(if looked? {
             ExitCode::SUCCESS
         } else {
             ExitCode::FAILURE
         })
+    }
+
+    /// Looks and shows; whether every daemon answers.
+    async fn once(&self, paths: &Paths, environment: &Environment) -> Result<bool, Failure> {
+        let overview = self.look(paths, environment).await;
+        self.show(&overview)?;
+        Ok(overview.suite.is_whole())
     }
 
     /// Everybody who is there is asked at once.

@@ -46,44 +46,127 @@ pub struct Alias {
     pub name: String,
     /// What is written behind it.
     pub text: String,
+    /// What that is.
+    pub meaning: Meaning,
 }
 
-/// Those that there are, as far as the file can be read.
-#[must_use]
-pub fn all(environment: &Environment) -> Vec<Alias> {
-    let Some(path) = path(environment) else {
-        return Vec::new();
-    };
-    let mut text = String::new();
-    let read = File::open(&path).and_then(|file| file.take(LONGEST).read_to_string(&mut text));
-    match read {
-        Ok(_) => parsed(&text),
-        Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
-        Err(error) => {
-            let path = path.display();
-            output::stderr_line(&format!("warning: {path} is not used: {error}"));
-            Vec::new()
+/// Those that there are, and what of the file is none.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Aliases {
+    /// Those that can be used.
+    pub list: Vec<Alias>,
+    /// What is wrong with the file, or with lines of it.
+    pub problems: Vec<String>,
+}
+
+impl Aliases {
+    /// Those of the user's file.
+    #[must_use]
+    pub fn read(environment: &Environment) -> Self {
+        let Some(path) = path(environment) else {
+            return Self::default();
+        };
+        let shown = path.display();
+        let mut text = String::new();
+        let read = File::open(&path).and_then(|file| file.take(LONGEST).read_to_string(&mut text));
+        match read {
+            Ok(length) => {
+                let mut all = Self::of(&text);
+                if u64::try_from(length).is_ok_and(|length| length >= LONGEST) {
+                    let problem = format!("what is behind its first {LONGEST} bytes is not read");
+                    all.problems.push(problem);
+                }
+                let problems = all.problems.iter();
+                all.problems = problems.map(|it| format!("{shown}: {it}")).collect();
+                all
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => Self::default(),
+            Err(error) => Self {
+                list: Vec::new(),
+                problems: vec![format!("{shown} is not used: {error}")],
+            },
         }
+    }
+
+    /// Says what is wrong, on standard error.
+    pub fn tell_problems(&self) {
+        for problem in &self.problems {
+            output::stderr_line(&format!("warning: {}", output::line(problem)));
+        }
+    }
+
+    /// The one of this name.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<&Alias> {
+        self.list.iter().find(|alias| alias.name == name)
+    }
+
+    /// Those of a file's text.
+    fn of(text: &str) -> Self {
+        let mut all = Self::default();
+        let lines = text.lines().enumerate();
+        for (at, line) in lines.map(|(at, line)| (at + 1, line.trim())) {
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let alias = match Alias::of(line) {
+                Ok(alias) => alias,
+                Err(problem) => {
+                    all.problems
+                        .push(format!("line {at} is no alias: {problem}"));
+                    continue;
+                }
+            };
+            if all.find(&alias.name).is_some() {
+                let name = &alias.name;
+                let problem = format!("line {at} is not used: {name:?} stands above it already");
+                all.problems.push(problem);
+                continue;
+            }
+            all.list.push(alias);
+        }
+        all
     }
 }
 
-/// What `name` stands for.
-#[must_use]
-pub fn find(name: &str, environment: &Environment) -> Option<Meaning> {
-    let all = all(environment);
-    all.iter().find(|alias| alias.name == name)?.meaning()
+impl Alias {
+    /// The one of a line, or what is wrong with that.
+    fn of(line: &str) -> Result<Self, String> {
+        let (name, text) = line
+            .split_once('=')
+            .ok_or("there is no = behind its name")?;
+        let (name, text) = (name.trim(), text.trim());
+        if name.is_empty() {
+            return Err("there is no name before the =".to_owned());
+        }
+        if name.starts_with('-') || name.contains(char::is_whitespace) {
+            return Err(format!("{name:?} is not one word, or looks like an option"));
+        }
+        Ok(Self {
+            meaning: Meaning::of(text).map_err(|why| format!("{name:?} {why}"))?,
+            name: name.to_owned(),
+            text: text.to_owned(),
+        })
+    }
 }
 
-impl Alias {
-    /// None: nothing, or a quote has no end.
-    #[must_use]
-    pub fn meaning(&self) -> Option<Meaning> {
-        if let Some(line) = self.text.strip_prefix(SHELL) {
+impl Meaning {
+    /// What `text` means, or why it means nothing.
+    fn of(text: &str) -> Result<Self, &'static str> {
+        const NOTHING: &str = "stands for nothing";
+        if let Some(line) = text.strip_prefix(SHELL) {
             let line = line.trim();
-            return (!line.is_empty()).then(|| Meaning::Shell(line.to_owned()));
+            return if line.is_empty() {
+                Err(NOTHING)
+            } else {
+                Ok(Self::Shell(line.to_owned()))
+            };
         }
-        let words = shlex::split(&self.text).filter(|words| !words.is_empty())?;
-        Some(Meaning::Words(words))
+        let words = shlex::split(text).ok_or("has a quote without an end")?;
+        if words.is_empty() {
+            return Err(NOTHING);
+        }
+        Ok(Self::Words(words))
     }
 }
 
@@ -123,30 +206,17 @@ fn path(environment: &Environment) -> Option<PathBuf> {
     Some(folder.join("openclaw").join("aliases"))
 }
 
-fn parsed(text: &str) -> Vec<Alias> {
-    let lines = text
-        .lines()
-        .filter(|line| !line.trim_start().starts_with('#'));
-    let aliases = lines.filter_map(|line| {
-        let (name, text) = line.split_once('=')?;
-        Some(Alias {
-            name: name.trim().to_owned(),
-            text: text.trim().to_owned(),
-        })
-    });
-    aliases.filter(|alias| !alias.name.is_empty()).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn alias_stands_for_words_or_a_line() {
-        let text = "# mine\nst = status --verbose\nask=message --session \"my work\" ''\nnone =\n\
-                    open = message 'no end\nlast = !openclawctl turns | head\nbang = !\n= x\n";
-        let all = parsed(text);
-        let found = |name: &str| all.iter().find(|it| it.name == name)?.meaning();
+        let text = "# mine\n\nst = status --verbose\nask=message --session \"my work\" ''\n\
+                    last = !openclawctl turns | head\n";
+        let all = Aliases::of(text);
+        assert_eq!(all.problems, [] as [&str; 0]);
+        let found = |name: &str| Some(all.find(name)?.meaning.clone());
         let words = |words: &[&str]| {
             let words = words.iter().map(|word| (*word).to_owned());
             Some(Meaning::Words(words.collect()))
@@ -158,9 +228,45 @@ mod tests {
         );
         let line = "openclawctl turns | head".to_owned();
         assert_eq!(found("last"), Some(Meaning::Shell(line)));
-        for name in ["none", "mine", "open", "bang", ""] {
-            assert_eq!(found(name), None, "{name}");
-        }
+        assert_eq!(found("mine"), None);
+    }
+
+    #[test]
+    fn line_that_is_no_alias_is_said() {
+        let text = "st = status\nnone =\nopen = message 'no end\nbang = !\n= x\nno sign\n\
+                    two words = status\n--json = status\nst = turns\n";
+        let all = Aliases::of(text);
+        assert_eq!(all.list.len(), 1);
+        let expected = [
+            "line 2 is no alias: \"none\" stands for nothing",
+            "line 3 is no alias: \"open\" has a quote without an end",
+            "line 4 is no alias: \"bang\" stands for nothing",
+            "line 5 is no alias: there is no name before the =",
+            "line 6 is no alias: there is no = behind its name",
+            "line 7 is no alias: \"two words\" is not one word, or looks like an option",
+            "line 8 is no alias: \"--json\" is not one word, or looks like an option",
+            "line 9 is not used: \"st\" stands above it already",
+        ];
+        assert_eq!(all.problems, expected);
+    }
+
+    #[test]
+    fn file_that_cannot_be_read_is_said() {
+        let home = tempfile::tempdir().unwrap();
+        let place = home.path().join("openclaw/aliases");
+        let folder = home.path().to_str().unwrap();
+        let environment: Environment = [("XDG_CONFIG_HOME", folder)].into_iter().collect();
+        assert_eq!(Aliases::read(&environment), Aliases::default());
+        std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+        std::fs::write(&place, [0xff, 0xfe]).unwrap();
+        let problems = Aliases::read(&environment).problems;
+        assert!(problems[0].contains("aliases is not used:"), "{problems:?}");
+        std::fs::write(&place, "x\n").unwrap();
+        let problems = Aliases::read(&environment).problems;
+        assert!(
+            problems[0].contains("aliases: line 1 is no"),
+            "{problems:?}"
+        );
     }
 
     #[test]

@@ -9,6 +9,7 @@ pub mod output;
 pub mod pager;
 pub mod painted;
 pub mod question;
+pub mod quiet;
 mod reader;
 mod report;
 pub mod secret;

@@ -161,8 +161,8 @@ fn without_colours(text: &str) -> String {
 }
 
 pub(crate) fn write_stdout(text: &str) -> Result<(), Failure> {
-    reader::keep(text);
-    let mut written = write(text.as_bytes());
+    let given = reader::give(text.as_bytes());
+    let mut written = given.unwrap_or_else(|| write(text.as_bytes()));
     if is_gone(&written)
         && let Some(again) = reader::take_back()
     {

@@ -1,6 +1,6 @@
 //! Long output on a terminal goes through a pager, as git's does. One that cannot be
-//! started, or ends at once with an error, has shown nothing: what it was given is then
-//! printed without it.
+//! started, or ends at once with an error and has read nothing, has shown nothing: what it was
+//! given is then printed without it.
 
 use std::env;
 use std::io::{self, IsTerminal as _, Write as _};

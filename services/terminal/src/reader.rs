@@ -3,11 +3,13 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::process::{Child, ChildStdin, ExitStatus};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+/// The pipe to the pager: what is opened by this name can read from it.
+const STANDARD_OUTPUT: &str = "/proc/self/fd/1";
 /// Bytes that are kept until the pager has ended; one that has taken so many shows them.
 const KEPT_LIMIT: usize = 1 << 20;
 /// How soon a pager has ended that has shown nothing.
@@ -26,20 +28,48 @@ struct Running {
     terminal: OwnedFd,
     /// What it was given. `None`: more than is kept.
     given: Option<Vec<u8>>,
+    /// Bytes of that that are in the pipe or were read from it.
+    passed: u64,
 }
 
 impl Running {
-    /// Waits for its end; what is still to be shown, because it has shown nothing.
-    fn end(&mut self) -> Option<Vec<u8>> {
-        let ended = self.child.wait().ok()?;
-        if has_shown_nothing(ended, self.begun.elapsed()) {
-            return self.given.take();
+    /// Hands `text` on, and counts what is taken.
+    fn give(&mut self, text: &[u8]) -> io::Result<()> {
+        if let Some(given) = &mut self.given {
+            given.extend_from_slice(text);
+            if given.len() > KEPT_LIMIT {
+                self.given = None;
+            }
         }
-        None
+        let mut rest = text;
+        while !rest.is_empty() {
+            // Not by way of the standard library's buffer, which would keep what is not taken.
+            match nix::unistd::write(io::stdout(), rest) {
+                Ok(taken) => {
+                    rest = rest.get(taken..).unwrap_or_default();
+                    self.passed = self.passed.saturating_add(taken as u64);
+                }
+                Err(nix::errno::Errno::EINTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for its end; what is still to be shown, because it has shown nothing. What it
+    /// has not read is in `pipe` still.
+    fn end(&mut self, pipe: impl AsFd) -> Option<Vec<u8>> {
+        let ended = self.child.wait().ok()?;
+        let unread = rustix::io::ioctl_fionread(pipe).ok()?;
+        let has_read = unread < self.passed;
+        if has_read || !has_failed_at_once(ended, self.begun.elapsed()) {
+            return None;
+        }
+        self.given.take()
     }
 }
 
-fn has_shown_nothing(ended: ExitStatus, after: Duration) -> bool {
+fn has_failed_at_once(ended: ExitStatus, after: Duration) -> bool {
     match ended.code() {
         None | Some(0) => false,
         Some(code) => NOT_STARTED.contains(&code) || after < AT_ONCE,
@@ -50,20 +80,9 @@ fn running() -> MutexGuard<'static, Option<Running>> {
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Keeps what the pager, if there is one, is given.
-pub(crate) fn keep(text: &str) {
-    if let Some(running) = running().as_mut()
-        && let Some(given) = &mut running.given
-    {
-        given.extend_from_slice(text.as_bytes());
-        if given.len() > KEPT_LIMIT {
-            running.given = None;
-        }
-    }
-}
-
 /// Has `child` read standard output, from the other side of `pipe`.
 pub(crate) fn begin(child: Child, pipe: &ChildStdin) -> io::Result<()> {
+    io::stdout().flush()?;
     let terminal = io::stdout().as_fd().try_clone_to_owned()?;
     nix::unistd::dup2_stdout(pipe)?;
     *running() = Some(Running {
@@ -71,15 +90,21 @@ pub(crate) fn begin(child: Child, pipe: &ChildStdin) -> io::Result<()> {
         begun: Instant::now(),
         terminal,
         given: Some(Vec::new()),
+        passed: 0,
     });
     Ok(())
+}
+
+/// Gives `text` to the pager; `None`: there is none.
+pub(crate) fn give(text: &[u8]) -> Option<io::Result<()>> {
+    Some(running().as_mut()?.give(text))
 }
 
 /// Has standard output be the terminal again where the pager reads no more, and has shown
 /// nothing; what is to be written again.
 pub(crate) fn take_back() -> Option<Vec<u8>> {
     let mut running = running();
-    let given = running.as_mut()?.end()?;
+    let given = running.as_mut()?.end(io::stdout())?;
     let taken = running.take()?;
     nix::unistd::dup2_stdout(&taken.terminal).ok()?;
     Some(given)
@@ -90,11 +115,17 @@ pub(crate) fn end() {
     let Some(mut running) = running().take() else {
         return;
     };
+    // What it has not read is lost with the last end of the pipe.
+    let pipe = File::open(STANDARD_OUTPUT);
     // It ends when nobody can write to it any more.
     if let Ok(nothing) = OpenOptions::new().write(true).open("/dev/null") {
         let _ = nix::unistd::dup2_stdout(&nothing);
     }
-    if let Some(given) = running.end() {
+    let Ok(pipe) = pipe else {
+        let _ = running.child.wait();
+        return;
+    };
+    if let Some(given) = running.end(&pipe) {
         // A terminal that is gone shows nothing any more.
         let _ = File::from(running.terminal).write_all(&given);
     }
@@ -105,10 +136,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pager_that_ends_at_once_has_shown_nothing() {
+    fn pager_that_fails_at_once_is_told_from_one_that_ends() {
         use std::os::unix::process::ExitStatusExt as _;
         let ended = |code: i32, seconds| {
-            has_shown_nothing(
+            has_failed_at_once(
                 ExitStatus::from_raw(code << 8),
                 Duration::from_secs(seconds),
             )
@@ -116,6 +147,6 @@ mod tests {
         assert!(ended(127, 9) && ended(126, 9) && ended(1, 0));
         assert!(!ended(0, 0) && !ended(1, 9));
         let killed = ExitStatus::from_raw(2);
-        assert!(!has_shown_nothing(killed, Duration::ZERO));
+        assert!(!has_failed_at_once(killed, Duration::ZERO));
     }
 }

@@ -7,32 +7,7 @@ use rustyline::hint::Hinter;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Context, Helper, Result};
 
-use super::own;
-
-/// The assistant's own commands, which the gateway carries out.
-const OF_ASSISTANT: &[&str] = &[
-    "help",
-    "commands",
-    "status",
-    "whoami",
-    "usage",
-    "models",
-    "agents",
-    "tools",
-    "sessions",
-    "exec",
-    "new",
-    "reset",
-    "stop",
-    "verbose",
-    "reasoning",
-    "name",
-    "approve",
-    "compact",
-    "model",
-    "think",
-    "queue",
-];
+use super::known::{OF_ASSISTANT, OWN};
 
 /// Where a word that names a file begins.
 const OF_FILES: [&str; 4] = ["/", "./", "../", "~/"];
@@ -85,7 +60,7 @@ impl Completer for Completion {
             && !begun.contains(|c: char| c.is_whitespace() || c == '/')
         {
             let names = OF_ASSISTANT.iter().copied();
-            return Ok((0, matching(names.chain(own::COMMANDS), begun, "/")));
+            return Ok((0, matching(names.chain(OWN), begun, "/")));
         }
         let word = before
             .rsplit(char::is_whitespace)
@@ -144,14 +119,6 @@ mod tests {
         assert!(completed("/").len() > 10);
         assert!(completed("what is /sess").is_empty());
         assert!(completed("hello").is_empty());
-    }
-
-    #[test]
-    fn completion_knows_the_commands_that_there_are() {
-        let there = openclaw_commands::COMMANDS
-            .iter()
-            .map(|command| command.name);
-        assert_eq!(OF_ASSISTANT, there.collect::<Vec<_>>());
     }
 
     #[test]

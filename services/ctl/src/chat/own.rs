@@ -1,7 +1,10 @@
 //! What is typed for this program, and not for the assistant.
 
+use openclaw_config::nearest::nearest;
 use openclaw_terminal::Failure;
 use openclaw_terminal::live::{self, Live};
+
+use super::known::{OF_ASSISTANT, OTHERS, OWN};
 
 /// Shown before the commands of the assistant.
 const HELP: &str = "Here: `/session KEY` changes the session (without KEY it is shown), `/quit` \
@@ -9,9 +12,6 @@ const HELP: &str = "Here: `/session KEY` changes the session (without KEY it is 
      ends what the assistant is doing; Tab completes commands, sessions and files. `@PATH` attaches a \
      file, as does one that is dragged to the beginning of a message, and a picture anywhere; \
      `/paste WORDS` attaches the picture in the clipboard.";
-
-/// The commands, for completion.
-pub(super) const COMMANDS: [&str; 4] = ["session", "paste", "quit", "exit"];
 
 /// A command of this program.
 #[derive(Debug, PartialEq, Eq)]
@@ -24,6 +24,37 @@ pub(super) enum Own {
     Session(Option<String>),
     /// Sends the clipboard's picture, with words.
     Paste(String),
+    /// No command, and nearly one: nobody has paid for an answer to it yet.
+    Mistaken(Mistake),
+}
+
+/// A word that is nearly a command.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Mistake {
+    name: String,
+    near: &'static str,
+}
+
+impl Mistake {
+    /// What `name`, behind its slash, may have been meant as.
+    fn of(name: &str) -> Option<Self> {
+        let name = name.split(':').next().unwrap_or_default().to_lowercase();
+        let known = || OF_ASSISTANT.iter().chain(&OWN).copied();
+        let is_command = known().chain(OTHERS.iter().copied()).any(|it| it == name);
+        if is_command || name.contains(['/', '.']) {
+            return None;
+        }
+        let near = nearest(&name, known())?;
+        Some(Self { name, near })
+    }
+
+    /// What is said of it.
+    pub(super) fn failure(&self) -> Failure {
+        let Self { name, near } = self;
+        Failure::usage(format!("there is no command /{name}, and it was not sent")).hint(format!(
+            "did you mean /{near}? Words before it make it a message"
+        ))
+    }
 }
 
 impl Own {
@@ -38,7 +69,7 @@ impl Own {
             "/session" => Some(Self::Session(
                 Some(rest.to_owned()).filter(|rest| !rest.is_empty()),
             )),
-            _ => None,
+            _ => Mistake::of(name.strip_prefix('/')?).map(Self::Mistaken),
         }
     }
 }
@@ -52,6 +83,37 @@ pub(super) fn tell() -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn word_that_is_nearly_a_command_is_not_sent() {
+        for (text, near) in [
+            ("/sesion", "session"),
+            ("/sesion work", "session"),
+            ("/Staus", "status"),
+            ("/modle: x", "model"),
+            ("/qiut", "quit"),
+            ("/hlep", "help"),
+        ] {
+            let Some(Own::Mistaken(mistake)) = Own::read(text) else {
+                panic!("{text} is sent");
+            };
+            assert_eq!(mistake.near, near, "{text}");
+        }
+        for text in [
+            "/garden",
+            "/remember milk",
+            "/notes",
+            "/reason on",
+            "/thinking high",
+            "/status/report.pdf",
+            "/statu.txt is a file",
+            "sesion",
+            "/",
+            "what is /sesion",
+        ] {
+            assert_eq!(Own::read(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn own_commands_are_whole_words() {

@@ -4,15 +4,18 @@ use clap::{Args, Subcommand};
 
 /// Arguments of `approvals`.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Approvals {
     #[command(subcommand)]
     pub(crate) action: Option<Action>,
+    #[command(flatten)]
+    pub(crate) list: List,
 }
 
 /// What to do with them.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Action {
-    /// List what waits, and what is allowed from now on
+    /// List what waits, and what is allowed from now on; as without a command
     List(List),
     /// Let a call run
     Allow(Allow),
@@ -23,7 +26,7 @@ pub(crate) enum Action {
 }
 
 /// Arguments of `approvals list`.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Args)]
 pub(crate) struct List {
     /// Also list this many that were decided, the newest first
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
@@ -37,7 +40,7 @@ pub(crate) struct List {
 #[derive(Debug, Args)]
 pub(crate) struct Allow {
     /// What waits; the beginning of its id is enough
-    #[arg(value_name = "ID")]
+    #[arg(value_name = "APPROVAL")]
     pub(crate) id: String,
     /// Allow the same command in the same directory from now on, word for word
     #[arg(long)]
@@ -48,7 +51,7 @@ pub(crate) struct Allow {
 #[derive(Debug, Args)]
 pub(crate) struct Deny {
     /// What waits; the beginning of its id is enough
-    #[arg(value_name = "ID")]
+    #[arg(value_name = "APPROVAL")]
     pub(crate) id: String,
 }
 

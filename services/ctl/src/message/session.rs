@@ -31,14 +31,20 @@ impl New {
         }
     }
 
-    /// Says that the message began it, by its `key`, and what may have been meant instead.
+    /// Says that the message began it, by its `key`, and which other one there was.
     pub(super) fn tell_begun(&self, key: &str) {
-        output::stderr_line(&format!(
-            "note: there was no session {:?}; {} begins with this message",
-            output::line(&self.name),
-            output::line(key)
-        ));
-        self.tell_near();
+        let (name, key) = (output::line(&self.name), output::line(key));
+        let other = match self.other() {
+            Some(other) => format!("there was {}, but no session {name:?}", output::line(other)),
+            None => format!("there was no session {name:?}"),
+        };
+        output::stderr_line(&format!("note: {other}; {key} begins with this message"));
+    }
+
+    /// What may have been meant instead, in quotes: nobody is asked about what was done.
+    fn other(&self) -> Option<&str> {
+        let near = self.near.as_deref()?.strip_suffix('?')?;
+        near.strip_prefix("did you mean ")
     }
 }
 
@@ -61,5 +67,21 @@ pub(crate) async fn find(gateway: &Gateway, text: &str, agent: &str) -> Result<N
             }),
         }),
         Err(error) => Err(sessions::failure(gateway, &error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_session_is_named_and_not_asked_about() {
+        let new = |near: Option<String>| New {
+            name: "tn".to_owned(),
+            near,
+        };
+        let asked = openclaw_config::nearest::question("tn", ["tm"]);
+        assert_eq!(new(asked).other(), Some("\"tm\""));
+        assert_eq!(new(None).other(), None);
     }
 }

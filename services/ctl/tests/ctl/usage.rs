@@ -79,3 +79,64 @@ fn a_reader_that_has_seen_enough_is_no_failure() {
     assert_eq!(text(&output.stderr), "");
     assert_eq!(output.status.code(), Some(0));
 }
+
+#[test]
+fn aliases_are_meant_and_lines_that_are_none_are_said() {
+    let scene = Scene::new();
+    let folder = scene.state().join(".config/openclaw");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("aliases"), "last = version\nst status\n").unwrap();
+    let mistaken = scene.run(&["lsat"]);
+    let said = text(&mistaken.stderr);
+    assert_eq!(mistaken.status.code(), Some(64), "{said}");
+    assert!(
+        said.contains("a similar subcommand exists: 'last'"),
+        "{said}"
+    );
+    let warning = "aliases: line 2 is no alias: there is no = behind its name";
+    assert_eq!(said.matches(warning).count(), 1, "{said}");
+    let used = scene.run(&["last", "--json"]);
+    assert!(
+        text(&used.stdout).contains("\"openclawctl\""),
+        "{}",
+        text(&used.stdout)
+    );
+    let doctor = scene.run(&["doctor"]);
+    assert!(
+        text(&doctor.stdout).contains(warning),
+        "{}",
+        text(&doctor.stdout)
+    );
+    // What needs no alias reads none.
+    assert!(!text(&scene.run(&["version"]).stderr).contains(warning));
+}
+
+#[test]
+fn manual_has_nothing_that_its_checker_warns_of() {
+    let scene = Scene::new();
+    let place = scene.state().join("man");
+    let made = scene
+        .command(&["manual", place.to_str().unwrap()])
+        .env("SOURCE_DATE_EPOCH", "1764115200")
+        .output()
+        .unwrap();
+    let pages = text(&made.stdout);
+    assert!(pages.lines().count() > 80, "{pages}");
+    for page in pages.lines() {
+        let first = fs::read_to_string(page).unwrap();
+        assert!(first.contains("\"2025-11-26\""), "{page}: {first}");
+    }
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the checker of manuals: no agent"
+    )]
+    let mut checker = std::process::Command::new("mandoc");
+    let checked = checker
+        .args(["-Tlint", "-W", "warning"])
+        .args(pages.lines())
+        .output();
+    let Ok(checked) = checked else {
+        return test_skip::skipped("the manual's pages: mandoc is not installed");
+    };
+    assert_eq!(text(&checked.stdout) + &text(&checked.stderr), "");
+}

@@ -472,10 +472,11 @@ async fn message_for_a_session_that_is_nearly_there_says_which() {
     let create = ["sessions", "create", "garden"];
     suite.ctl(&create).await.ended(0);
     let misspelt = ["message", "--session", "gadren", "hi"];
-    let hint = "did you mean \"garden\"?";
     let said = suite.ctl(&misspelt).await.ended(0);
-    let (note, question) = (said.stderr.find("note: "), said.stderr.find(hint));
-    assert!(note.is_some() && note < question, "{said}");
+    let note = "note: there was \"garden\", but no session \"gadren\"; agent:main:gadren begins with \
+                this message";
+    assert!(said.stderr.contains(note), "{said}");
+    assert!(!said.stderr.contains("did you mean"), "{said}");
     let show = ["sessions", "show", "agent:main:gardne"];
     let hint = "did you mean \"agent:main:garden\"?";
     let said = suite.ctl(&show).await.ended(1);
@@ -507,4 +508,53 @@ async fn names_that_are_nearly_there_are_asked_about() {
         let hint = format!("hint: did you mean {near:?}?");
         assert_eq!(said.stderr.matches(&hint).count(), 1, "{said}");
     }
+}
+
+#[tokio::test]
+async fn chat_sends_no_word_that_is_nearly_a_command() {
+    let (suite, model) = scene().await;
+    let mut terminal = chat(&suite).await;
+    terminal.type_keys("/sesion\r");
+    let is_told = |lines: &[String]| has(lines, "did you mean /session?") && waits(lines);
+    terminal.screen(is_told).await;
+    assert!(model.requests().is_empty());
+    terminal.type_keys("/garden [[scenario:text Green.]]\r");
+    terminal
+        .screen(|lines| has(lines, "Green.") && waits(lines))
+        .await;
+    terminal.type_keys("/quit\r");
+    assert_eq!(terminal.end().await.0, Some(0));
+}
+
+#[tokio::test]
+async fn names_are_completed_as_they_are_known() {
+    let (suite, _model) = scene().await;
+    let create = ["sessions", "create", "work", "--label", "Ada's trip"];
+    suite.ctl(&create).await.ended(0);
+    let complete = async |words: &[&str]| {
+        let words = [&["complete", "fish", "--"], words].concat();
+        let said = suite.ctl(&words).await.ok();
+        let words = said.lines().filter_map(|line| line.split('\t').next());
+        words.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let shown = suite.ctl(&["sessions", "show", "work", "--json"]).await;
+    let id = shown.ended(0).document()["session"]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    for (begun, name) in [
+        ("agent:main:w", "agent:main:work"),
+        ("w", "work"),
+        ("Ada", "Ada's trip"),
+        (&id[..8], &id[..]),
+    ] {
+        let found = complete(&["message", "--session", begun]).await;
+        assert_eq!(found, [name], "{begun}");
+    }
+    assert_eq!(complete(&["sessions", "show", "wo"]).await, ["work"]);
+    let models = complete(&["models", "test", ""]).await;
+    assert!(
+        models.iter().any(|it| it.starts_with("anthropic/")),
+        "{models:?}"
+    );
 }

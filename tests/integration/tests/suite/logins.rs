@@ -202,6 +202,69 @@ async fn adopting_shows_asks_and_keeps_only_what_is_known() {
 }
 
 #[tokio::test]
+async fn adopted_login_is_listed_and_removed() {
+    let suite = Setup::offline().start().await;
+    plant(&suite);
+    let from = suite.state().join(PLACES[1]);
+    let to = suite.state().join("agents/main/logins/codex.json");
+    suite.ctl(&["auth", "adopt", "--yes", "codex"]).await.ok();
+    let listed = suite.ctl(&["auth", "list"]).await.ok();
+    for text in ["codex", "openai", "login", "usable"] {
+        assert!(listed.contains(text), "{text}: {listed}");
+    }
+    let listed = suite.ctl(&["auth", "list", "--json"]).await.ok();
+    let listed: Value = serde_json::from_str(&listed).unwrap();
+    let expected = json!([{"agentId": "main", "id": "codex", "provider": "openai",
+        "kind": "login", "state": "usable", "file": to}]);
+    assert_eq!(listed, expected);
+    let near = suite.ctl(&["auth", "remove", "--yes", "codx"]).await;
+    near.ended(1).complains(&["did you mean \"codex\"?"]);
+    let removed = suite.ctl(&["auth", "remove", "--yes", "codex"]).await.ok();
+    assert!(removed.contains("removed codex"), "{removed}");
+    assert!(!to.exists() && !from.exists());
+    let gone = suite.ctl(&["auth", "remove", "--yes", "codex"]).await;
+    gone.ended(1).complains(&["has no profile \"codex\""]);
+}
+
+#[tokio::test]
+async fn login_that_has_ended_is_not_adopted() {
+    let suite = Setup::offline().start().await;
+    let from = suite.state().join(PLACES[0]);
+    fs::create_dir_all(from.parent().unwrap()).unwrap();
+    let text =
+        r#"{"claudeAiOauth": {"accessToken": "at", "refreshToken": "rt", "expiresAt": 1000}}"#;
+    fs::write(&from, text).unwrap();
+    let refused = suite.ctl(&["auth", "adopt", "--yes"]).await;
+    refused
+        .ended(1)
+        .says(&["it has ended: log in again"])
+        .complains(&["none of this is a login that can be adopted"]);
+    assert!(from.exists() && !suite.state().join("agents/main/logins").exists());
+}
+
+#[tokio::test]
+async fn key_is_removed_by_the_name_it_was_added_with() {
+    let suite = Setup::offline()
+        .variable("A_KEY", "sk-some-key-of-mine")
+        .start()
+        .await;
+    let add = [
+        "auth",
+        "add",
+        "openai",
+        "--key-variable",
+        "A_KEY",
+        "--plain",
+    ];
+    suite.ctl(&add).await.ok();
+    let near = suite.ctl(&["auth", "remove", "--yes", "opena"]).await;
+    near.ended(1)
+        .complains(&["did you mean \"openai:default\"?"]);
+    let removed = suite.ctl(&["auth", "remove", "--yes", "openai"]).await.ok();
+    assert!(removed.contains("removed openai:default"), "{removed}");
+}
+
+#[tokio::test]
 async fn adopting_follows_no_link_and_takes_no_profile() {
     let suite = Setup::offline().start().await;
     let home = suite.state().join("agents/main/home");

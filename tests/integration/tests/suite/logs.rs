@@ -254,3 +254,35 @@ async fn neither_keys_nor_messages_are_logged() {
         assert!(!log.contains(secret), "{secret}: {log}");
     }
 }
+
+/// A line of the log, of the run r1.
+fn line(second: u32, message: &str) -> String {
+    let record = json!({
+        "timestamp": format!("2026-11-20T10:00:{second:02}Z"), "level": "info", "message": message,
+        "context": {"daemon": "openclaw-gateway", "target": "openclaw_notable",
+            "openclaw_run": "r1", "openclaw_session": "agent:main:main"},
+    });
+    format!("{record}\n")
+}
+
+#[tokio::test]
+async fn story_that_is_followed_begins_with_its_last_lines() {
+    let suite = Setup::offline().start().await;
+    let log = suite.state().join("a.log");
+    let text: String = (0..5).map(|at| line(at, &format!("event {at}"))).collect();
+    std::fs::write(&log, text).unwrap();
+    let path = log.to_str().unwrap();
+    let arguments = ["logs", "--file", path, "--run", "r1", "-f", "-n", "2"];
+    let mut terminal = suite.at_terminal(&arguments);
+    let mut seen = terminal.see("event 4").await;
+    let mut file = std::fs::OpenOptions::new().append(true).open(&log).unwrap();
+    std::io::Write::write_all(&mut file, line(7, "event 7").as_bytes()).unwrap();
+    seen.push_str(&terminal.see("event 7").await);
+    let shown = |at: usize| seen.contains(&format!("event {at}"));
+    assert_eq!(
+        [0, 1, 2, 3, 4, 7].map(shown),
+        [false, false, false, true, true, true],
+        "{seen}"
+    );
+    assert!(seen.contains("+7.0 s"), "{seen}");
+}

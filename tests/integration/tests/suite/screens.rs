@@ -110,7 +110,28 @@ async fn screens_are_there_without_a_pager_that_cannot_show_them() {
         assert_eq!(code, Some(0), "{seen}");
         assert!(seen.contains("done"), "{pager}: {seen}");
     }
+    // What was shown once is not shown again, also by one that fails afterwards.
+    for pager in ["cat; false", "sed p; exit 127"] {
+        let terminal = suite.at_terminal_within(80, &["turns"], &[("OPENCLAW_PAGER", pager)]);
+        let (code, seen) = terminal.end().await;
+        assert_eq!(code, Some(0), "{seen}");
+        let times = if pager.starts_with("cat") { 1 } else { 2 };
+        assert_eq!(seen.matches("RUN").count(), times, "{pager}: {seen}");
+    }
     let terminal = suite.at_terminal_within(80, &["turns"], &[("OPENCLAW_PAGER", "sed s/^/P/")]);
     let (_, seen) = terminal.end().await;
     assert!(seen.lines().all(|line| line.starts_with('P')), "{seen}");
+}
+
+#[tokio::test]
+async fn screen_that_is_watched_ends_without_a_trace_of_ctrl_c() {
+    let (suite, _model) = scene().await;
+    let mut terminal = suite.at_terminal_within(80, &["status", "--watch"], &[]);
+    terminal.see("gateway").await;
+    // It is nobody's controlling terminal here, so the key sends no signal by itself.
+    terminal.type_keys("\u{3}");
+    terminal.interrupt();
+    let (code, seen) = terminal.end().await;
+    assert_eq!(code, Some(130), "{seen}");
+    assert!(!seen.contains("^C") && !seen.contains('\u{3}'), "{seen:?}");
 }

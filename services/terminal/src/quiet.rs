@@ -1,0 +1,43 @@
+//! A screen that is painted anew is not to have what is typed on it.
+
+use std::io;
+
+use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
+use nix::unistd::{getpgrp, tcgetpgrp};
+
+use crate::output;
+
+/// A terminal that shows nothing of what is typed, such as `^C`; as before when dropped.
+#[derive(Debug)]
+pub struct Quiet(Option<Termios>);
+
+impl Quiet {
+    /// Has the terminal be so, where standard input and output are one and it is this program's
+    /// turn there: in the background it would be stopped for it.
+    #[must_use]
+    pub fn begin() -> Self {
+        let is_others = tcgetpgrp(io::stdin()).is_ok_and(|group| group != getpgrp());
+        if is_others || !output::stdout_is_terminal() {
+            return Self(None);
+        }
+        let Ok(before) = tcgetattr(io::stdin()) else {
+            return Self(None);
+        };
+        let mut quiet = before.clone();
+        quiet.local_flags.remove(LocalFlags::ECHO);
+        match tcsetattr(io::stdin(), SetArg::TCSANOW, &quiet) {
+            Ok(()) => Self(Some(before)),
+            Err(_) => Self(None),
+        }
+    }
+}
+
+impl Drop for Quiet {
+    fn drop(&mut self) {
+        if let Some(before) = &self.0 {
+            // What was typed meanwhile is no line for the shell. A terminal that is gone shows
+            // nothing any more.
+            let _ = tcsetattr(io::stdin(), SetArg::TCSAFLUSH, before);
+        }
+    }
+}
