@@ -1,12 +1,38 @@
 //! Room on the disk.
 
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use nix::sys::statvfs::statvfs;
 
 /// Bytes that have to be free for a message to be taken: its answer, what is noted of it
 /// and the log need room too. What is taken with less could be lost half-way.
 pub const LEAST: u64 = 1 << 20;
+
+/// Too little is free for a message and its answer.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "less than {} KiB are free where {} is, and a message needs room for its answer; make room \
+     there",
+    LEAST / 1024, .path.display()
+)]
+pub struct Short {
+    path: PathBuf,
+    /// As the kernel would say it.
+    #[source]
+    source: io::Error,
+}
+
+/// Refuses a place where [`is_short`] holds.
+pub fn check(path: &Path) -> Result<(), Short> {
+    if !is_short(path) {
+        return Ok(());
+    }
+    Err(Short {
+        path: path.to_owned(),
+        source: io::ErrorKind::StorageFull.into(),
+    })
+}
 
 /// Whether less than [`LEAST`] is free, for an ordinary user, where `path` is. Of a path
 /// that is not there, and of a file system that does not count, nothing is known.

@@ -74,6 +74,8 @@ fn is_done_without(path: &KeyPath) -> bool {
         ["mcp", "servers", _, "env" | "headers", ..] => true,
         ["skills", "entries", _, "apiKey" | "env", ..] => true,
         ["channels", .., key] => TOKENS.contains(key),
+        ["memory", "search", "remote", "apiKey"]
+        | ["agents", .., "memorySearch", "remote", "apiKey"] => true,
         _ => false,
     }
 }

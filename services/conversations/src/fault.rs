@@ -85,18 +85,8 @@ pub enum Fault {
         source: Arc<io::Error>,
     },
     /// Too little is free for a message and its answer.
-    #[error(
-        "less than {} KiB are free where {} is, and a message needs room for its answer; make \
-         room there",
-        room::LEAST / 1024, path.display()
-    )]
-    NoRoom {
-        /// The state directory.
-        path: PathBuf,
-        /// As the kernel would say it.
-        #[source]
-        source: Arc<io::Error>,
-    },
+    #[error(transparent)]
+    NoRoom(Arc<room::Short>),
     /// As OpenClaw says it.
     #[error("send blocked by session policy")]
     Blocked,
@@ -132,14 +122,6 @@ impl Fault {
         Self::Read {
             path: path.to_owned(),
             source: Arc::new(source),
-        }
-    }
-
-    /// Nothing more is taken where `path` is.
-    pub(crate) fn no_room(path: &Path) -> Self {
-        Self::NoRoom {
-            path: path.to_owned(),
-            source: Arc::new(io::ErrorKind::StorageFull.into()),
         }
     }
 

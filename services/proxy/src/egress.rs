@@ -59,8 +59,8 @@ enum Refused {
     #[error("{0} leads to an address inside this machine or its networks, which is refused")]
     Private(String),
     #[error(
-        "{0} leads to a loopback, link-local or metadata address of this machine, which no server \
-         of tools reaches"
+        "{0} leads to an address of this machine (an interface's, loopback, link-local or \
+         metadata), which no server of tools reaches"
     )]
     Own(String),
     #[error("{host} cannot be resolved")]

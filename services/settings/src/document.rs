@@ -1,6 +1,5 @@
 //! The configuration as one document: every step of [`openclaw_config::pipeline`].
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use openclaw_config::environment::Environment;
@@ -233,8 +232,12 @@ impl Reading<'_> {
         let mut missing = substitute::apply(&mut value, &all);
         if !missing.is_empty() {
             let unused = effect::unused(written);
-            let keys: BTreeSet<&String> = unused.iter().flat_map(|it| &it.keys).collect();
-            missing.retain(|problem| !keys.contains(&problem.path.to_string()));
+            let keys = unused.iter().flat_map(|it| &it.keys);
+            let keys: Vec<KeyPath> = keys.filter_map(|key| KeyPath::parse(key).ok()).collect();
+            // A reference to a secret is a value, though it is written as an object; a list is one.
+            let is_in =
+                |path: &KeyPath, key: &KeyPath| key.starts_with(path) || path.starts_with(key);
+            missing.retain(|problem| !keys.iter().any(|key| is_in(&problem.path, key)));
         }
         let (refused, mut without) = substitute::refused(missing, policy);
         if !refused.is_empty() {

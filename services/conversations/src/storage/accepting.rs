@@ -1,5 +1,7 @@
 //! Accepting a message: its entry, its session, its row in the ledger.
 
+use std::sync::Arc;
+
 use openclaw_config::room;
 use openclaw_proto::feed;
 use openclaw_proto::gateway::Accepted;
@@ -72,10 +74,8 @@ impl StateFiles {
                 return Ok(Admission::existing(record));
             }
         }
-        let settings = self.session_files.settings();
-        if room::is_short(&settings.paths.state) {
-            return Err(Fault::no_room(&settings.paths.state));
-        }
+        let state = &self.session_files.settings().paths.state;
+        room::check(state).map_err(|short| Fault::NoRoom(Arc::new(short)))?;
         // A command is no message to anybody.
         if incoming.command.is_none() && self.is_blocked(&incoming)? {
             return Err(Fault::Blocked);

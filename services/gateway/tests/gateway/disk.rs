@@ -103,9 +103,9 @@ async fn a_full_disk_refuses_and_harms_nothing() {
         Some(RefusalCode::ResourceExhausted),
         "{refused}"
     );
-    let path = transcript.to_str().unwrap();
+    let path = disk.path().to_str().unwrap();
     assert!(
-        refused.to_string().contains(path) && refused.to_string().contains("No space"),
+        refused.to_string().contains(path) && refused.to_string().contains("make room there"),
         "{refused}"
     );
     let refused = soon(suite.sessions.patch(main(), label("new")))
@@ -121,13 +121,12 @@ async fn a_full_disk_refuses_and_harms_nothing() {
     assert_eq!(suite.index()["agent:main:main"]["label"], "old");
     assert!(std::fs::read(&transcript).unwrap().starts_with(&before));
 
-    // It fits into what the transcript has on the disk already; the ledger
-    // has no room for its run.
+    // It would fit into what the transcript has on the disk already; its answer would not.
     let before = std::fs::read(&transcript).unwrap();
     let Err(refused) = suite.send(text_of("a short one")).await else {
         panic!("accepted without room");
     };
-    assert!(refused.to_string().contains("ledger"), "{refused}");
+    assert!(refused.to_string().contains("make room there"), "{refused}");
     assert_eq!(
         std::fs::read(&transcript).unwrap(),
         before,

@@ -18,6 +18,9 @@ use crate::run::Run;
 /// What is done when a run ends.
 const SAVE: &str = "save the reply";
 
+/// Entries, and whether they are on the disk.
+type Appended = (Vec<Message>, Result<Pending<()>, Fault>);
+
 /// What a run says, on its way to the readers and to the disk.
 pub(super) struct Reply<'a> {
     pub(super) turns: &'a Turns,
@@ -28,8 +31,8 @@ pub(super) struct Reply<'a> {
     pub(super) skip: usize,
     /// Events of the turn that were heard.
     pub(super) heard: u64,
-    /// What was appended, with whether it is on the disk.
-    appends: Vec<(Vec<Message>, Result<Pending<()>, Fault>)>,
+    /// What was appended.
+    appends: Vec<Appended>,
     /// Whether the agent has said or done anything.
     pub(super) has_spoken: bool,
     /// Calls of tools that have no result yet.

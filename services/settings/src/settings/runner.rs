@@ -8,7 +8,7 @@ use openclaw_config::environment::Environment;
 use openclaw_config::error::Error;
 use openclaw_config::key::KeyPath;
 use openclaw_config::secret::Secret;
-use openclaw_config::substitute::Missing;
+use openclaw_config::substitute::{self, Missing};
 use openclaw_credentials::{self as auth, Credential, Profile};
 
 use super::{Embedder, MEMORY_SEARCH, McpServer, Settings, agent, memory, now_ms, tools};
@@ -242,6 +242,10 @@ fn embedding(
         provider.base_url = url.trim_end_matches('/').to_owned();
     }
     if let Some(key) = search.remote.api_key {
+        if let Some(name) = substitute::unanswered(key.reveal()) {
+            let problem = format!("refers to {name}, which is not set");
+            return Err((format!("{MEMORY_SEARCH}.remote.apiKey"), problem));
+        }
         provider.key = Some(key);
         provider.key_source = format!("{MEMORY_SEARCH}.remote.apiKey");
     }

@@ -168,11 +168,11 @@ fn a_key_in_the_runners_environment_stops_no_other_daemon() {
     let environment: Environment = [("OPENCLAW_STATE_DIR", state)].into_iter().collect();
     let settings = crate::load(&environment).unwrap();
     let none = BTreeMap::new();
-    let error = settings
-        .clone()
-        .with_credentials(&environment, &none)
-        .unwrap_err();
-    assert!(error.to_string().contains("${MINE_"), "{error}");
+    let without = settings.clone().with_credentials(&environment, &none);
+    let without = without.unwrap();
+    let fault = &without.base.provider_faults["mine"];
+    assert!(fault.contains("refers to ${MINE_"), "{fault}");
+    assert!(!without.providers["mine"].is_usable());
     let full: Environment = [
         ("OPENCLAW_STATE_DIR", state),
         ("MINE_URL", "http://m"),

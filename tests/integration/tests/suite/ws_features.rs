@@ -260,7 +260,12 @@ async fn commands_are_answered_by_the_gateway() {
         ("c7", "/model", "Current:"),
         ("c8", "/usage", "Input: 0"),
         ("c8a", "/v on", "The verbose level is on"),
-        ("c8b", "/reasoning", "Current reasoning level: off"),
+        ("c8b", "/reasoning", "Current reasoning level: on"),
+        ("c8c", "/reasoning off", "The reasoning level is off"),
+        ("c8d", "/reasoning", "Current reasoning level: off"),
+        ("c8e", "/usage tokens", "Usage below answers: tokens"),
+        ("c8f", "/usage much", "is none of off, tokens, full, on"),
+        ("c8g", "/usage off", "Usage below answers: off"),
         ("c9", "/stop", "nothing to stop"),
         ("c10", "/new", "New session started"),
         (

@@ -270,5 +270,5 @@ async fn a_session_id_that_is_new_becomes_a_sessions() {
     assert_eq!(accepted["sessionKey"], key, "{accepted}");
     socket.end_of("n4").await;
     let shown = suite.ctl(&["sessions", "show", &key, "--json"]).await;
-    assert_eq!(shown.document()["sessionId"], id);
+    assert!(shown.ok().contains(&format!("\"{id}\"")));
 }
