@@ -1,6 +1,7 @@
 //! The state directory, and the configuration as a document: its text, what it
 //! is made of ([`pipeline`]), its schema, and how it is edited.
 
+pub mod backup;
 pub mod edit;
 pub mod environment;
 pub mod error;

@@ -78,7 +78,7 @@ pub(crate) fn rows(job: &Job) -> Vec<Vec<String>> {
     for (name, pointer, words) in SHOWN {
         known.push(pointer);
         let value = job.fields.pointer(pointer);
-        let value = value.and_then(|value| words(value));
+        let value = value.and_then(words);
         rows.extend(value.map(|value| row(name, &value)));
     }
     rest(&job.fields, "", &known, &mut rows);
@@ -192,9 +192,10 @@ fn budget(budget: &Value) -> Option<String> {
 
 fn alert(alert: &Value) -> Option<String> {
     if !alert.is_object() {
-        let word = match alert.as_bool()? {
-            true => "as all jobs",
-            false => "never",
+        let word = if alert.as_bool()? {
+            "as all jobs"
+        } else {
+            "never"
         };
         return Some(word.to_owned());
     }

@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use nix::fcntl::{Flock, FlockArg};
+use openclaw_config::backup as kept;
 use openclaw_config::edit;
 use openclaw_config::environment::Environment;
 use openclaw_config::error::Error;
@@ -25,8 +26,6 @@ use serde_json::Value;
 use crate::document;
 use crate::keys;
 use crate::settings::{Settings, tools};
-
-mod backup;
 
 /// The configuration file, to change. Others that want to change it wait.
 #[derive(Debug)]
@@ -238,7 +237,7 @@ impl File {
             |source| Error::Write { path, source }
         };
         let backup = backup(&path);
-        let kept = backup::text(&self.original, &self.text);
+        let kept = kept::text(&self.original, &self.text);
         match &kept.text {
             Some(text) => write::atomic(&backup, text.as_bytes()).map_err(failed(&backup))?,
             // An older one would be no copy of the file before the change.

@@ -1,10 +1,8 @@
-//! What is kept of a text that is replaced.
+//! What is kept of the text of a configuration that is replaced.
 
 use std::collections::BTreeSet;
 
-use openclaw_config::edit;
-use openclaw_config::parse;
-use openclaw_config::redact;
+use crate::{edit, parse, redact};
 
 /// Bytes of a secret from which on it is looked for in comments too. A shorter
 /// one may be any word.
@@ -12,16 +10,16 @@ const RECOGNISABLE: usize = 8;
 
 /// A text to be kept.
 #[derive(Debug, Default)]
-pub(super) struct Kept {
+pub struct Kept {
     /// The text; `None`: nothing is to be kept.
-    pub(super) text: Option<String>,
+    pub text: Option<String>,
     /// The secrets that are not in it, and were.
     removed: BTreeSet<String>,
 }
 
 impl Kept {
     /// Whether a text has one of the removed secrets.
-    pub(super) fn has_removed(&self, text: &str) -> bool {
+    pub fn has_removed(&self, text: &str) -> bool {
         let read = parse::parse("".as_ref(), text).unwrap_or_default();
         let mut values = redact::secrets(&read).into_iter();
         let is_removed = |secret: &str| self.removed.contains(secret);
@@ -38,7 +36,7 @@ impl Kept {
 
 /// What is kept of `before` when `after` takes its place. A text that cannot be
 /// read is not: nobody knows which secrets are in it.
-pub(super) fn text(before: &str, after: &str) -> Kept {
+pub fn text(before: &str, after: &str) -> Kept {
     let read = |text: &str| parse::parse("".as_ref(), text);
     let (Ok(old), Ok(new)) = (read(before), read(after)) else {
         return Kept::default();
