@@ -1,13 +1,13 @@
 //! The account that a daemon speaks for, and where it keeps what it must not
 //! forget.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
+use openclaw_config::lock_file;
 use openclaw_proto::channel::AccountName;
 
 /// What a default account's folder is called.
@@ -58,15 +58,7 @@ impl Folder {
             path: path.clone(),
             source,
         };
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(&path)
-            .map_err(failed)?;
-        // Not emptied before it is ours: it says who has it.
-        let mut options = OpenOptions::new();
-        let options = options.read(true).write(true).create(true).truncate(false);
-        let file = options.open(path.join("lock")).map_err(failed)?;
+        let file = lock_file::open(&path.join("lock")).map_err(failed)?;
         match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
             Ok(lock) => {
                 // It is held also where nothing can be written.

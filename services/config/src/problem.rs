@@ -107,9 +107,7 @@ impl Problem {
             Kind::Other(_) => None,
         }
     }
-}
 
-impl Problem {
     /// The same behind the place where it is, where that is known.
     pub fn placed(&self) -> String {
         match &self.place {

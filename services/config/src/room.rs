@@ -23,7 +23,14 @@ pub struct Short {
     source: io::Error,
 }
 
-/// Refuses a place where [`is_short`] holds.
+impl From<Short> for io::Error {
+    fn from(short: Short) -> Self {
+        Self::new(io::ErrorKind::StorageFull, short)
+    }
+}
+
+/// Refuses a place where less than [`LEAST`] is free, for an ordinary user. Of a path that
+/// is not there, and of a file system that does not count, nothing is known.
 pub fn check(path: &Path) -> Result<(), Short> {
     if !is_short(path) {
         return Ok(());
@@ -34,9 +41,7 @@ pub fn check(path: &Path) -> Result<(), Short> {
     })
 }
 
-/// Whether less than [`LEAST`] is free, for an ordinary user, where `path` is. Of a path
-/// that is not there, and of a file system that does not count, nothing is known.
-pub fn is_short(path: &Path) -> bool {
+fn is_short(path: &Path) -> bool {
     let bytes = |blocks: u64, size: u64| blocks.saturating_mul(size);
     statvfs(path).is_ok_and(|found| {
         let free = bytes(found.blocks_available(), found.fragment_size());

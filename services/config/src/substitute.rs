@@ -66,13 +66,12 @@ pub fn refused(missing: Vec<Problem>, policy: Missing) -> (Vec<Problem>, Vec<Pro
 }
 
 /// Whether the place is one whose value nobody but its owner misses: a provider of
-/// models, a variable, what servers of tools and skills are given, a channel's token.
+/// models or of embeddings, a variable, what a server of tools is given, a channel's token.
 fn is_done_without(path: &KeyPath) -> bool {
     let parts: Vec<&str> = path.parts().iter().map(String::as_str).collect();
     match parts.as_slice() {
         ["models", "providers", _, _, ..] | ["env", ..] => true,
-        ["mcp", "servers", _, "env" | "headers", ..] => true,
-        ["skills", "entries", _, "apiKey" | "env", ..] => true,
+        ["mcp", "servers", _, "env", ..] => true,
         ["channels", .., key] => TOKENS.contains(key),
         ["memory", "search", "remote", "apiKey"]
         | ["agents", .., "memorySearch", "remote", "apiKey"] => true,

@@ -32,6 +32,7 @@ use openclaw_daemon::Configuration;
 use openclaw_proto::feed::Event;
 use openclaw_sessions::SessionKey;
 use openclaw_sessions::transcript::Message;
+use tokio::sync::oneshot::error::TryRecvError;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 pub use crate::fault::Fault;
@@ -90,6 +91,15 @@ pub struct Thread(thread::JoinHandle<()>);
 pub struct Pending<T>(oneshot::Receiver<Result<T, Fault>>);
 
 impl<T> Pending<T> {
+    /// The answer, if it is there already.
+    pub fn answered(&mut self) -> Option<Result<T, Fault>> {
+        match self.0.try_recv() {
+            Ok(answer) => Some(answer),
+            Err(TryRecvError::Empty) => None,
+            Err(TryRecvError::Closed) => Some(Err(Fault::Stopped)),
+        }
+    }
+
     /// Waits for it. [`Fault::Stopped`] when the thread ended before.
     pub async fn answer(self) -> Result<T, Fault> {
         self.0.await.unwrap_or(Err(Fault::Stopped))

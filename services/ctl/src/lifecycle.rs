@@ -53,10 +53,7 @@ pub(crate) fn start(
 
 /// Refuses to start units that cannot work, and would reach their start limits.
 fn refuse_in_vain(paths: &Paths) -> Result<(), Failure> {
-    match obstacle::find(paths) {
-        Some(obstacle) => Err(obstacle),
-        None => Ok(()),
-    }
+    obstacle::find(paths).map_or(Ok(()), Err)
 }
 
 fn in_background(port: Option<u16>, environment: &Environment) -> Result<ExitCode, Failure> {
@@ -186,12 +183,13 @@ fn answering(paths: &Paths, mut started: Option<(Child, Option<Said>)>) -> Resul
                 // Somebody else's suite may answer there, too.
                 let runs = openclaw_foreground::pid(paths);
                 is_ours = runs.and_then(|pid| u32::try_from(pid).ok()) == Some(child.id());
-            } else if let Some(obstacle) = obstacle::find(paths) {
-                return Err(obstacle);
             }
             let suite = status::ask(paths).await;
             if is_ours && suite.is_whole() {
                 return Ok(suite);
+            }
+            if let (None, Some(problem)) = (&started, suite.state_problem) {
+                return Err(Failure::new(problem));
             }
             if Instant::now() > end {
                 return Err(Failure::new("the daemons do not answer yet")

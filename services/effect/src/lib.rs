@@ -44,22 +44,19 @@ impl std::fmt::Display for Unused {
 /// The keys of `document` that have no effect, or none with their values, by reason.
 pub fn unused(document: &Value) -> Vec<Unused> {
     let mut found: BTreeMap<(u8, String), Vec<String>> = BTreeMap::new();
+    let mut add = |path: &KeyPath, effect: Effect, reason: Option<String>| {
+        if let Some(reason) = reason {
+            let keys = found.entry((effect.rank(), reason)).or_default();
+            keys.push(path.to_string());
+        }
+    };
     visit(document, |path, value, effect, is_last| {
-        if let (true, Some(reason)) = (is_last, effect.reason_with(value)) {
-            let keys = found.entry((effect.rank(), reason)).or_default();
-            keys.push(path.to_string());
-        }
+        let reason = effect.reason_with(value).filter(|_| is_last);
+        add(path, effect, reason);
     });
-    others::visit(document, |path, effect| {
-        if let Some(reason) = effect.reason() {
-            let keys = found.entry((effect.rank(), reason)).or_default();
-            keys.push(path.to_string());
-        }
-    });
+    others::visit(document, |path, effect| add(path, effect, effect.reason()));
     for (path, reason) in values::idle(document) {
-        let rank = Effect::NotSupported("").rank();
-        let keys = found.entry((rank, reason)).or_default();
-        keys.push(path.to_string());
+        add(&path, Effect::NotSupported(""), Some(reason));
     }
     let unused = |((_, reason), keys)| Unused { reason, keys };
     found.into_iter().map(unused).collect()

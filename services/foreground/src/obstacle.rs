@@ -4,6 +4,7 @@
 use std::io::{self, ErrorKind, Write as _};
 use std::path::Path;
 
+use openclaw_config::state_lock::Holder;
 use openclaw_config::{Paths, room, state_lock};
 use openclaw_terminal::Failure;
 
@@ -42,17 +43,20 @@ pub fn ended(paths: &Paths) -> Option<Failure> {
 
 /// Another suite, with its sockets elsewhere, that uses the same state.
 pub fn other_suite(paths: &Paths) -> Option<Failure> {
-    OWNERS
-        .into_iter()
-        .filter_map(|program| state_lock::holder(paths, program))
-        .find(|holder| holder.runtime != paths.runtime)
-        .map(|holder| Failure::held(&paths.state, &holder))
+    suite(paths, |holder| holder.runtime != paths.runtime)
 }
 
 /// Any suite that uses the state, wherever its sockets are.
 pub(crate) fn any_suite(paths: &Paths) -> Option<Failure> {
-    let mut holders = OWNERS.into_iter();
-    let holder = holders.find_map(|program| state_lock::holder(paths, program))?;
+    suite(paths, |_| true)
+}
+
+/// A suite that uses the state, and is one that is meant.
+fn suite(paths: &Paths, is_meant: impl Fn(&Holder) -> bool) -> Option<Failure> {
+    let mut holders = OWNERS
+        .into_iter()
+        .filter_map(|program| state_lock::holder(paths, program));
+    let holder = holders.find(|holder| is_meant(holder))?;
     Some(Failure::held(&paths.state, &holder))
 }
 
@@ -83,9 +87,7 @@ pub fn unwritable(state: &Path) -> Option<String> {
 /// Written through to the disk, into a file that never had a name. Where less is free than
 /// the gateway takes messages with, it is full.
 fn try_writing(folder: &Path) -> io::Result<()> {
-    if room::is_short(folder) {
-        return Err(ErrorKind::StorageFull.into());
-    }
+    room::check(folder)?;
     let mut file = tempfile::tempfile_in(folder)?;
     file.write_all(&TRIAL)?;
     file.sync_data()

@@ -17,8 +17,7 @@ pub fn is_public(address: IpAddr) -> bool {
 /// loopback, unspecified (which is loopback too), link-local, multicast and broadcast, and where
 /// providers of machines answer with these machines' own credentials.
 pub(super) fn is_own(address: IpAddr) -> bool {
-    // No other can be listened at (bind(2), EADDRNOTAVAIL).
-    if METADATA.contains(&address) || UdpSocket::bind((address, 0)).is_ok() {
+    if METADATA.contains(&address) || is_of_an_interface(address) {
         return true;
     }
     match address {
@@ -34,6 +33,23 @@ pub(super) fn is_own(address: IpAddr) -> bool {
                 || inner_v4(address).is_some_and(|inner| is_own(IpAddr::V4(inner)))
         }
     }
+}
+
+/// Addresses for documentation (RFC 5737, RFC 3849), which no machine has.
+const NOBODYS: [IpAddr; 2] = [
+    IpAddr::V4(Ipv4Addr::new(203, 0, 113, 254)),
+    IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0xffff, 0, 0, 0, 0, 0xfffe)),
+];
+
+/// Whether one of this machine's interfaces has the address: no other can be listened at
+/// (bind(2), EADDRNOTAVAIL), unless the machine lets everything be (`ip_nonlocal_bind`,
+/// ip(7)), which tells nothing then.
+fn is_of_an_interface(address: IpAddr) -> bool {
+    let can_be_listened_at = |address: IpAddr| UdpSocket::bind((address, 0)).is_ok();
+    let mut nobodys = NOBODYS
+        .into_iter()
+        .filter(|it| it.is_ipv4() == address.is_ipv4());
+    can_be_listened_at(address) && !nobodys.any(can_be_listened_at)
 }
 
 /// Metadata services outside of the link-local addresses: of Amazon, Oracle,

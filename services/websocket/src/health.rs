@@ -39,9 +39,9 @@ struct Last {
     snapshot: Arc<Value>,
 }
 
-/// Whether a message would be answered, sessions there are, runs that ended, whether the
-/// configuration is in use, and how the accounts of channels do: with another one the snapshot is not true any
-/// more.
+/// Whether a message would be answered, sessions there are, runs that ended, whether
+/// the configuration is in use, and how the accounts of channels do: with another one
+/// the snapshot is not true any more.
 type Stamp = (bool, u64, u64, bool, Vec<AccountState>);
 
 impl Health {

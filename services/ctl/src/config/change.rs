@@ -9,6 +9,7 @@ use openclaw_config::error::SIZE_LIMIT;
 use openclaw_config::parse;
 use openclaw_config::schema::Schema;
 use openclaw_config::{Environment, Error, KeyPath, Paths};
+use openclaw_effect::Unused;
 use openclaw_settings::SOCKETS_ADVICE;
 use openclaw_settings::file::File;
 use openclaw_terminal::failure::{CONFIG, Failure};
@@ -130,10 +131,14 @@ impl<'a> Change<'a> {
     /// Says what the written change still needs to take effect.
     fn tell(&self) {
         held::tell(&self.keys, self.paths, self.environment);
-        self.tell_unused();
-        let (Some(before), Some(after)) = (&self.fixed, &fixed(self.environment)) else {
+        let Ok(settings) = openclaw_settings::load(self.environment) else {
             return;
         };
+        self.tell_unused(settings.unused);
+        let Some(before) = &self.fixed else {
+            return;
+        };
+        let after = &settings.fixed;
         let mut keys: Vec<&str> = before.keys().chain(after.keys()).copied().collect();
         keys.sort_unstable();
         keys.dedup();
@@ -146,13 +151,10 @@ impl<'a> Change<'a> {
             ));
         }
     }
-}
 
-impl Change<'_> {
     /// Says which of the keys have no effect, and why.
-    fn tell_unused(&self) {
-        let settings = openclaw_settings::load(self.environment);
-        for mut unused in settings.map(|it| it.unused).unwrap_or_default() {
+    fn tell_unused(&self, all: Vec<Unused>) {
+        for mut unused in all {
             unused.keys.retain(|key| {
                 let key = KeyPath::parse(key).unwrap_or_default();
                 self.keys.iter().any(|changed| key.starts_with(changed))

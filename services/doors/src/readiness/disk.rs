@@ -21,11 +21,10 @@ pub(super) async fn check(folder: PathBuf) -> Option<String> {
     }
 }
 
-/// Also a little more than nothing is too little. Written through to the disk, and gone again when this returns.
+/// Written through to the disk, and gone again when this returns. Where the gateway takes no
+/// message for want of room, nothing can be written either.
 fn write(folder: &Path) -> io::Result<()> {
-    if room::is_short(folder) {
-        return Err(io::ErrorKind::StorageFull.into());
-    }
+    room::check(folder)?;
     let mut file = tempfile::Builder::new()
         .prefix(".readyz-")
         .tempfile_in(folder)?;

@@ -9,7 +9,7 @@ use openclaw_sessions::transcript::{self, Message, StopReason};
 
 use super::Turns;
 
-/// How long is waited before it is tried again.
+/// How long is waited before it is tried again: of room on a disk there is no event.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Saves the end of a run as soon as that can be done. Until then its session has no other

@@ -115,9 +115,24 @@ impl<'a> Reply<'a> {
 
     /// Appends `messages`. Whether they are on disk is asked when the reply is to be.
     pub(super) async fn append(&mut self, messages: Vec<Message>) {
+        self.forget_kept();
         let storage = &self.turns.storage;
         let pending = storage.append(&self.run.key, messages.clone()).await;
         self.appends.push((messages, pending));
+    }
+
+    /// Keeps of what was appended what is not on the disk: a turn may say much.
+    fn forget_kept(&mut self) {
+        self.appends.retain_mut(|(_, append)| {
+            let Some(answer) = append.as_mut().ok().and_then(Pending::answered) else {
+                return true;
+            };
+            let is_kept = answer.is_ok();
+            if let Err(fault) = answer {
+                *append = Err(fault);
+            }
+            !is_kept
+        });
     }
 
     /// The same, waiting until it is durable; whether it is.

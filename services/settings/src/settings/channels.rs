@@ -226,27 +226,31 @@ fn laid_over(written: &Map<String, Value>) -> (String, BTreeMap<String, Map<Stri
 /// The tokens that `document` has itself, by channel and account. A file comes
 /// before them, and what refers to a variable that is not set is none.
 pub(super) fn tokens(document: &Value) -> BTreeMap<(String, String), Secret> {
-    let mut tokens = BTreeMap::new();
-    for (channel, written) in written(document) {
-        for (name, account) in laid_over(written).1 {
-            let text = |key: &str| account.get(key).and_then(Value::as_str).map(str::trim);
-            let has_file = text(TOKENS[0]).is_some_and(|file| !file.is_empty());
-            let token = text(TOKENS[1]).filter(|it| !it.is_empty() && !it.contains("${"));
-            if let Some(token) = token.filter(|_| !has_file) {
-                tokens.insert((channel.to_owned(), name), Secret::new(token));
-            }
-        }
-    }
-    tokens
+    secrets(document, |account| {
+        let text = |key: &str| account.get(key).and_then(Value::as_str).map(str::trim);
+        let has_file = text(TOKENS[0]).is_some_and(|file| !file.is_empty());
+        let token = text(TOKENS[1]).filter(|it| !it.is_empty() && !it.contains("${"));
+        token.filter(|_| !has_file)
+    })
 }
 
 /// What calls of the accounts' webhooks are known by, as `document` says.
 pub(super) fn webhook_secrets(document: &Value) -> BTreeMap<(String, String), Secret> {
+    secrets(document, |account| {
+        let secret = account.get("webhookSecret").and_then(Value::as_str);
+        secret.filter(|it| telegram::secret_problem(it).is_none())
+    })
+}
+
+/// What `of` finds in each account, by channel and account.
+fn secrets(
+    document: &Value,
+    of: impl Fn(&Map<String, Value>) -> Option<&str>,
+) -> BTreeMap<(String, String), Secret> {
     let mut secrets = BTreeMap::new();
     for (channel, written) in written(document) {
         for (name, account) in laid_over(written).1 {
-            let secret = account.get("webhookSecret").and_then(Value::as_str);
-            if let Some(secret) = secret.filter(|it| telegram::secret_problem(it).is_none()) {
+            if let Some(secret) = of(&account) {
                 secrets.insert((channel.to_owned(), name), Secret::new(secret));
             }
         }
