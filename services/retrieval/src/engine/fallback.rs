@@ -4,8 +4,8 @@ use std::sync::atomic::Ordering;
 
 use super::find::shown;
 use super::*;
-use crate::query::{Hit, Parts, Query, SearchResult};
-use crate::search::{self, Wanted};
+use crate::query::{Hit, LIMIT, Parts, Query, SearchResult};
+use crate::search::{self, Said, Wanted};
 use openclaw_analysis::{self as analysis, Word};
 
 /// Words looked for, the first; a list of more is a pasted document.
@@ -27,12 +27,14 @@ impl Engine {
             return Ok(());
         }
         let words = words(&query.text);
+        let limit = query.limit.min(LIMIT);
         if !words.is_empty() {
             found
                 .hits
-                .extend(self.fallback_hits(&words, query, wanted)?);
+                .extend(self.fallback_hits(&words, query, limit, wanted)?);
             search::sort_hits(&mut found.hits);
-            found.hits.truncate(query.limit);
+            search::without_repeats(&mut found.hits);
+            found.hits.truncate(limit);
         }
         found.warnings.push(format!(
             "a part of the index is being made again; until then {waiting} passages are found by \
@@ -45,11 +47,13 @@ impl Engine {
         &self,
         words: &[String],
         query: &Query,
+        limit: usize,
         wanted: &Wanted,
     ) -> Result<Vec<Hit>, Error> {
-        let matches = self.reader().search_fallback(words, query.limit * SPARE)?;
+        let matches = self.reader().search_fallback(words, limit * SPARE)?;
         let best = matches.first().map_or(0.0, |best| best.bm25);
         let mut hits = Vec::new();
+        let mut said = Said::default();
         for one in matches {
             let place = if best > 0.0 { one.bm25 / best } else { 0.0 };
             let hit = shown(&self.reader(), one.part, one.ordinal, wanted)?;
@@ -70,7 +74,7 @@ impl Engine {
                 hit.timestamp_ms = dated.map_or(0, |dated| dated.timestamp_ms);
             }
             search::score(&mut hit, parts, query, ages);
-            if hit.score >= query.min_score && hits.len() < query.limit {
+            if hit.score >= query.min_score && hits.len() < limit && said.add(&hit.snippet) {
                 hits.push(hit);
             }
         }
