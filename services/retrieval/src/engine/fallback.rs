@@ -107,7 +107,66 @@ fn words(text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::words;
+    use super::*;
+    use crate::document::{Body, Document};
+    use crate::query::DEFAULT_LIMIT;
+
+    /// An engine that finds each of `texts` in a segment and in the fallback too.
+    fn engine(folder: &Path, texts: &[String]) -> Engine {
+        let (engine, _) = Engine::open(folder, Options { table: None }).unwrap();
+        let notes = texts.iter().enumerate().map(|(number, text)| Document {
+            path: format!("{number}.md"),
+            source: Source::Memory,
+            stamp: String::new(),
+            modified_ms: 0,
+            day_ms: None,
+            topic: String::new(),
+            body: Body::Text(text.clone()),
+        });
+        engine.put(&notes.collect::<Vec<_>>()).unwrap();
+        let filled = engine
+            .writer()
+            .transaction(|database| database.fill_fallback());
+        let filled = filled.unwrap();
+        assert_eq!(filled, texts.len());
+        engine.waiting.store(filled, Ordering::Relaxed);
+        engine
+    }
+
+    #[test]
+    fn hits_of_the_fallback_say_something_new_each_and_are_no_more_than_wanted() {
+        let texts: Vec<String> = (0..30)
+            .map(|number| format!("the boiler of house {} is old", number % 10))
+            .collect();
+        let folder = tempfile::tempdir().unwrap();
+        let engine = engine(folder.path(), &texts);
+        for (limit, expected) in [
+            (0, 0),
+            (1, 1),
+            (DEFAULT_LIMIT, DEFAULT_LIMIT),
+            (20, 10),
+            (LIMIT, 10),
+            (usize::MAX, 10),
+        ] {
+            let query = Query {
+                limit,
+                ..Query::new("boiler house", 0)
+            };
+            let hits = engine.search(&query).unwrap().hits;
+            let texts: std::collections::HashSet<&str> =
+                hits.iter().map(|hit| hit.snippet.as_str()).collect();
+            assert_eq!((hits.len(), texts.len()), (expected, expected), "{limit}");
+            assert!(hits.is_sorted_by(|a, b| a.score >= b.score));
+            assert_eq!(
+                engine
+                    .search_all(&query, &["old house".to_owned()])
+                    .unwrap()
+                    .hits
+                    .len(),
+                expected
+            );
+        }
+    }
 
     #[test]
     fn words_that_say_something_are_looked_for_by_their_stems_once() {
