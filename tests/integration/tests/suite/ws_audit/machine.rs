@@ -174,6 +174,7 @@ pub(super) async fn system(audit: &mut Audit) {
     });
     let status = audit.row("status", json!({}), status).await;
     let recent = &status["sessions"]["recent"][0];
+    assert_eq!(recent["systemSent"], true, "{recent}");
     for name in ["key", "sessionId", "updatedAt", "model", "totalTokens"] {
         assert_eq!(recent[name], newest[name], "{name}: {recent} {newest}");
     }
@@ -381,7 +382,7 @@ pub(super) async fn configuration(audit: &mut Audit) {
         .row(
             "logs.tail",
             json!({"limit": 200}),
-            json!({"file": "journal:openclaw-gateway"}),
+            json!({"file": "stderr"}),
         )
         .await;
     let lines = tail["lines"].to_string();
