@@ -112,7 +112,27 @@ pub(crate) fn restrictions(document: &Value) -> Vec<Problem> {
     for account in accounts(document) {
         account.restrictions(&mut found);
     }
+    found.extend(listed_twice(document));
     found
+}
+
+/// Agents that are in `agents.list` again: of two entries one would be ignored, with the
+/// restrictions in it.
+fn listed_twice(document: &Value) -> Vec<Problem> {
+    let list = document.pointer("/agents/list").and_then(Value::as_array);
+    let list = list.map(Vec::as_slice).unwrap_or_default();
+    let id = |agent: &Value| agent.get("id").and_then(Value::as_str).map(str::to_owned);
+    let again = |(at, agent): (usize, &Value)| {
+        let own = id(agent)?;
+        let first = list[..at]
+            .iter()
+            .position(|it| id(it).as_ref() == Some(&own))?;
+        let at = at.to_string();
+        let path: KeyPath = ["agents", "list", &at, "id"].into_iter().collect();
+        let text = format!("is {own:?}, as agents.list.{first}.id is: put both entries into one");
+        Some(Problem::other(path, text))
+    };
+    list.iter().enumerate().filter_map(again).collect()
 }
 
 /// What is said of all agents and of each.

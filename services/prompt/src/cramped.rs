@@ -2,7 +2,7 @@
 
 use openclaw_settings::{AgentSettings, Settings};
 
-use crate::Fixed;
+use crate::fixed::Fixed;
 
 /// With less room than this, in tokens, nothing that is kept of a conversation makes
 /// sense; memory plans none (`memory/src/compact.rs`).

@@ -10,7 +10,8 @@ use openclaw_tools::{Builtin, ToolDefinition};
 use openclaw_turn::HostTool;
 use serde_json::json;
 
-use crate::{Told, policy, system};
+use crate::policy::policy;
+use crate::system::{Told, system};
 
 /// What a request has around its parts: roles, names of fields, tags, in tokens.
 const FRAME: usize = 64;

@@ -79,46 +79,11 @@ impl File {
         self.is_not_emptied()?;
         let mut expected = self.document()?;
         redact::restore(path, &mut value, &expected).map_err(|path| self.not_a_secret(path))?;
-        let (path, value) = &self.with_list(path, value, &expected)?;
+        let begun = edit::with_list(path, value, &expected);
+        let (path, value) = &begun.map_err(|error| self.not_edited(error))?;
         let text = edit::set(&self.text, path, value).map_err(|error| self.not_edited(error))?;
         path.put(&mut expected, value.clone());
         self.take_over(text, &expected)
-    }
-
-    /// The same change where a list on the way is not there yet: it is made with its
-    /// first entry, and is no object with the key "0".
-    fn with_list(
-        &self,
-        path: &KeyPath,
-        value: Value,
-        document: &Value,
-    ) -> Result<(KeyPath, Value), Error> {
-        let parts = path.parts();
-        let place = |length: usize| -> KeyPath { parts[..length].iter().cloned().collect() };
-        let is_absent = |length: &usize| {
-            let there = place(*length).get(document).cloned();
-            there.is_none_or(|it| it.is_null())
-        };
-        let is_list = |length: &usize| Schema::shipped().is_list(&place(*length));
-        let absent = (1..parts.len()).filter(is_absent).find(is_list);
-        let counted =
-            absent.and_then(|length| Some((length, parts[length].parse::<usize>().ok()?)));
-        let Some((length, index)) = counted else {
-            return Ok((path.clone(), value));
-        };
-        let list = place(length);
-        if let Some(by_id) = by_id(&list, document) {
-            let text = format!("cannot be counted: they are written by id, as {by_id}");
-            let problem = Problem::other(list, text);
-            return Err(Error::invalid(self.path(), vec![problem]));
-        }
-        if index != 0 {
-            return Err(self.not_edited(edit::Error::NoSuchEntry(place(length + 1), 0)));
-        }
-        let mut first = Value::Null;
-        let rest: KeyPath = parts[length + 1..].iter().cloned().collect();
-        rest.put(&mut first, value);
-        Ok((list, Value::Array(vec![first])))
     }
 
     /// Takes one value away.
@@ -400,15 +365,6 @@ fn unknown_models(settings: &Settings) -> impl Iterator<Item = Problem> {
 fn placed(mut problems: Vec<Problem>, sources: &[Source]) -> Vec<String> {
     locate::place(&mut problems, sources);
     problems.iter().map(Problem::placed).collect()
-}
-
-/// Where the entries of the list are written by id instead: the first of them.
-fn by_id(list: &KeyPath, document: &Value) -> Option<KeyPath> {
-    let entries: KeyPath = ["agents", "entries"].into_iter().collect();
-    let is_agents = list.parts() == ["agents", "list"];
-    let written = entries.get(document).filter(|_| is_agents)?;
-    let first = written.as_object()?.keys().next()?;
-    Some(entries.child(first))
 }
 
 /// The file before the last change.

@@ -254,3 +254,18 @@ fn agent_in_both_lists_is_told() {
     );
     assert!(!all.contains("home"), "{all}");
 }
+
+#[test]
+fn agent_is_listed_once() {
+    let listed = |ids: [&str; 3]| {
+        let list = ids.map(|id| json!({ "id": id }));
+        let problems = crate::restrictions(&json!({"agents": {"list": list}}));
+        let all = problems.iter().map(ToString::to_string);
+        all.collect::<Vec<_>>()
+    };
+    assert_eq!(listed(["a", "b", "c"]), [] as [&str; 0]);
+    let again = listed(["work", "main", "work"]);
+    let words = "agents.list.2.id is \"work\", as agents.list.0.id is: put both entries into one";
+    assert_eq!(again.len(), 1);
+    assert!(again[0].replace(": is", " is").contains(words), "{again:?}");
+}

@@ -36,7 +36,9 @@ pub(super) struct Asked {
     context: Context,
     /// All that may be sent to the model, in tokens,
     tokens: u64,
-    /// and what of it is for the conversation.
+    /// what of a request is not the conversation,
+    reserved: usize,
+    /// and what is left for that.
     budget: usize,
     /// Runs whose messages are not part of the conversation yet.
     waiting: HashSet<String>,
@@ -69,6 +71,7 @@ impl Asked {
             accepted: admitted.accepted,
             transcript: admitted.transcript,
             overrides: admitted.overrides,
+            reserved,
             budget: usize::try_from(tokens)
                 .unwrap_or(usize::MAX)
                 .saturating_sub(reserved),
@@ -121,10 +124,10 @@ impl Asked {
         if reply.turns.cramped.is_told(reply.run.key.agent()) {
             return;
         }
-        let taken = self.tokens.saturating_sub(self.budget as u64);
+        let taken = self.reserved;
         let text = format!(
             "a request may have {} tokens, of which instructions, tools and this message take \
-             {taken}: this and what follows is answered without what was said before. Raise \
+             {taken}: it is answered without what was said before. Raise \
              memory.maxContextTokens or the model's contextWindow, or give the agent fewer tools \
              (tools.profile, tools.deny)",
             self.tokens

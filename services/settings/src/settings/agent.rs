@@ -145,7 +145,6 @@ impl Source<'_> {
         let mut default_agent = MAIN;
         for (index, listed) in fragment.agents.list.iter().enumerate() {
             self.check_id(&listed.id, index)?;
-            self.check_once(&listed.id, index)?;
             let mut settings = self.agent(&listed.id, Some((index, &listed.agent)))?;
             // The one of the defaults is the default agent's.
             if let Some(workspace) = &listed.agent.workspace {
@@ -301,16 +300,6 @@ impl Source<'_> {
             key: format!("{key}.{below}"),
             problem,
         }
-    }
-
-    /// Of two entries for one agent one would be ignored.
-    fn check_once(&self, id: &str, index: usize) -> Result<(), Error> {
-        let list = &self.fragment.agents.list[..index];
-        let Some(first) = list.iter().position(|before| before.id == id) else {
-            return Ok(());
-        };
-        let problem = format!("is {id:?}, as agents.list.{first}.id is: put both entries into one");
-        Err(self.fault(&format!("agents.list.{index}"), ("id", problem)))
     }
 
     fn check_id(&self, id: &str, index: usize) -> Result<(), Error> {

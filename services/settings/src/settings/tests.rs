@@ -19,14 +19,6 @@ fn assemble(document: Value, variables: &[(&str, &str)]) -> Result<Settings, Err
 }
 
 #[test]
-fn agent_is_listed_once() {
-    let document = json!({"agents": {"list": [{"id": "work"}, {"id": "main"}, {"id": "work"}]}});
-    let error = assemble(document, &[]).unwrap_err();
-    let words = "agents.list.2.id: is \"work\", as agents.list.0.id is: put both entries into one";
-    assert!(error.to_string().contains(words), "{error}");
-}
-
-#[test]
 fn an_empty_file_is_enough() {
     let settings = assemble(json!({}), &[]).unwrap();
     let main = settings.agent("main").unwrap();

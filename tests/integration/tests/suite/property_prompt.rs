@@ -198,12 +198,9 @@ async fn property_14_a_limit_without_room_is_told_once() {
     let suite = setup.start().await;
     let mut notes = Vec::new();
     for message in 0..3 {
-        let said = suite.ctl(&[
-            "message",
-            "--json",
-            &format!("{message}: {}", "fox ".repeat(200)),
-        ]);
-        let lines = said.await.lines();
+        let text = format!("{message}: {}", "fox ".repeat(200));
+        let said = suite.ctl(&["message", "--json", &text]).await;
+        let lines = said.lines();
         let told = lines.iter().filter(|line| line["type"] == "note");
         notes.extend(told.map(|line| line["text"].to_string()));
     }
