@@ -378,12 +378,10 @@ pub(super) async fn configuration(audit: &mut Audit) {
         assert_eq!(child["required"], child["key"] == "id", "{child}");
     }
 
+    let log = audit.suite.state().join("logs/run.jsonl");
+    assert!(log.is_file(), "{}", log.display());
     let tail = audit
-        .row(
-            "logs.tail",
-            json!({"limit": 200}),
-            json!({"file": "stderr"}),
-        )
+        .row("logs.tail", json!({"limit": 200}), json!({ "file": log }))
         .await;
     let lines = tail["lines"].to_string();
     assert!(
