@@ -10,6 +10,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use openclaw_config::Paths;
+use openclaw_credentials::RenewalRefused;
 use openclaw_credentials::usage::{self, Failure, Usage};
 use openclaw_handoff::report::{Report, Use};
 use openclaw_model_api::route::Stop;
@@ -70,6 +71,19 @@ impl Cooling {
             if is_news && let Err(error) = write_keys(&file, keys) {
                 openclaw_daemon::failure::report_at("keep a key's failures", &file, &error);
             }
+        }
+    }
+
+    /// Takes note of a login that its provider did not renew.
+    pub(crate) fn renewal_refused(&self, agent_id: &str, id: &str, refused: RenewalRefused) {
+        let mut agents = self.agents.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = usage::file(&self.paths, agent_id);
+        let keys = agents
+            .entry(agent_id.to_owned())
+            .or_insert_with(|| usage::read(&file));
+        keys.entry(id.to_owned()).or_default().renewal_refused = Some(refused);
+        if let Err(error) = write_keys(&file, keys) {
+            openclaw_daemon::failure::report_at("keep why a login is not renewed", &file, &error);
         }
     }
 
@@ -157,6 +171,30 @@ mod tests {
         assert_eq!(usage.cooldown_until, Some(607_000));
         take(&mut usage, &report(Use::Busy, 7000 + 2 * FORGOTTEN_MS, 0));
         assert_eq!(usage.failure_count, 1, "what was long ago does not count");
+    }
+
+    #[test]
+    fn refused_renewal_is_kept_until_an_answer() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().to_str().unwrap();
+        let environment: Environment = [("OPENCLAW_STATE_DIR", state)].into_iter().collect();
+        let paths = Paths::resolve(&environment).unwrap();
+        let cooling = Cooling::new(&paths);
+        let refused = RenewalRefused {
+            expires: Some(5),
+            why: "no".to_owned(),
+        };
+        cooling.renewal_refused("main", "a", refused.clone());
+        let kept = || {
+            usage::read(&usage::file(&paths, "main"))["a"]
+                .renewal_refused
+                .clone()
+        };
+        assert_eq!(kept(), Some(refused));
+        cooling.take(&[report(Use::Busy, 10, 0)]);
+        assert!(kept().is_some(), "the provider was busy, no more");
+        cooling.take(&[report(Use::Answered, 20, 0)]);
+        assert_eq!(kept(), None);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use openclaw_config::secret::Secret;
 use openclaw_credentials::renewal::{self, MARGIN_MS, Renewable, Tokens};
-use openclaw_credentials::{Credential, Profile};
+use openclaw_credentials::{Credential, Profile, RenewalRefused};
 use openclaw_daemon::failure;
 use openclaw_handoff::report::{Report, Use};
 use openclaw_model_api::upstream::{self, Upstream};
@@ -141,6 +141,8 @@ struct State {
     /// The configuration as it was read, and with what was renewed since.
     settings: Option<(Arc<RunnerSettings>, Arc<RunnerSettings>)>,
     failed: HashMap<Name, Failed>,
+    /// Those that their providers refused and of which nobody took note yet.
+    refused: Vec<(Name, RenewalRefused)>,
     /// What a provider did not accept though it had not ended.
     rejected: HashSet<Name>,
     unkept: HashMap<Name, Unkept>,
@@ -204,6 +206,12 @@ impl Renewals {
             }
             Err(_) => self.0.without(&read, agent_id, &providers),
         }
+    }
+
+    /// The logins that providers did not renew since this was asked last, by agent
+    /// and id.
+    pub(crate) fn take_refused(&self) -> Vec<((String, String), RenewalRefused)> {
+        std::mem::take(&mut self.0.state().refused)
     }
 
     /// Waits for what is being asked: the refresh token may be used up.
@@ -378,7 +386,13 @@ impl Inner {
         turn.rehearse().map_err(|error| failed(error.into()))?;
         let used = stored.refresh;
         let answer = asking::tokens(&self.upstream, &renewable.endpoint, &used).await;
-        let tokens = answer.map_err(|error| self::failed(profile, &error, Some(&used)))?;
+        let tokens = answer.map_err(|error| {
+            if matches!(error, Error::Refused { .. }) {
+                let refused = (name.clone(), refused(profile, &error));
+                self.state().refused.push(refused);
+            }
+            self::failed(profile, &error, Some(&used))
+        })?;
         tracing::info!(provider = %profile.provider, "a login was renewed");
         Ok(self.keep(turn, name, profile, tokens, used).await)
     }
@@ -439,6 +453,18 @@ fn failed(profile: &Profile, error: &Error, used: Option<&Secret>) -> Failed {
             (Error::Status { wait, .. }, _) => Again::From(Instant::now() + wait.unwrap_or(PAUSE)),
             _ => Again::From(Instant::now() + PAUSE),
         },
+    }
+}
+
+/// What is kept of a refusal, for whoever lists logins.
+fn refused(profile: &Profile, error: &Error) -> RenewalRefused {
+    let expires = match &profile.credential {
+        Credential::OAuth { expires_ms, .. } => *expires_ms,
+        _ => None,
+    };
+    RenewalRefused {
+        expires,
+        why: openclaw_escape::line(&failure::chain(error)),
     }
 }
 

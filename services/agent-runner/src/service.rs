@@ -424,8 +424,13 @@ impl Runner {
     async fn prepared(&self, turn: &Turn) -> Prepared {
         let read = self.0.configuration.settings();
         let providers = asked(&read, turn);
-        let renewals = &self.0.runs.context.renewals;
-        renewals.prepare(read, &turn.agent_id, providers).await
+        let context = &self.0.runs.context;
+        let renewals = &context.renewals;
+        let prepared = renewals.prepare(read, &turn.agent_id, providers).await;
+        for ((agent, id), refused) in renewals.take_refused() {
+            context.cooling.renewal_refused(&agent, &id, refused);
+        }
+        prepared
     }
 
     /// Who answers the turn, with the profile that its session chose, and the

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use openclaw_prompt::Told;
 use openclaw_proto::history::{Message, ToolCall};
 use openclaw_proto::runner::{Passage, Purpose, Turn};
 use openclaw_settings::Persona;
@@ -12,56 +13,29 @@ use crate::places::Places;
 /// characters.
 const RETOLD_LIMIT: usize = 4000;
 
-/// The system prompt. It changes once a day at most, so that the provider's
-/// prompt cache holds: what belongs to the message goes with the message.
+/// The system prompt of a turn.
 pub(crate) fn system(turn: &Turn, places: &Places, persona: &Persona) -> String {
-    if let Some(whole) = whole(turn, persona) {
-        return whole.to_owned();
-    }
-    let mut text = format!(
-        "You are {}the user's personal assistant, running as agent \"{}\" on their own Linux \
-         machine. Today is {}.\nYour workspace is {}: it is the only place you can write to, \
-         the rest of the system is read-only and most of it hidden. Use tools to act and to \
-         check; when a tool fails, say so. Be brief and honest.\n",
-        name(persona),
-        turn.agent_id,
-        today(),
-        places.workspace.display(),
-    );
-    identity(&mut text, persona);
-    if let Some(instructions) = &persona.instructions {
-        let _ = write!(text, "\n## Instructions\n{}\n", instructions.trim_end());
-    }
-    for file in &turn.bootstrap {
-        let _ = write!(text, "\n## {}\n{}\n", file.name, file.content.trim_end());
-    }
-    text
+    let files = turn.bootstrap.iter();
+    let files: Vec<_> = files
+        .map(|file| (file.name.as_str(), file.content.as_str()))
+        .collect();
+    openclaw_prompt::system(Told {
+        agent_id: &turn.agent_id,
+        persona,
+        workspace: &places.workspace,
+        files: &files,
+        is_message: is_message(turn),
+    })
 }
 
 /// What takes the place of everything an agent is told of itself; a summary is
 /// written without it.
 pub(crate) fn whole<'a>(turn: &Turn, persona: &'a Persona) -> Option<&'a str> {
-    let is_message = turn.purpose == Purpose::Message;
-    persona.whole_prompt.as_deref().filter(|_| is_message)
+    openclaw_prompt::whole(persona, is_message(turn))
 }
 
-fn name(persona: &Persona) -> String {
-    let name = persona.name.as_deref();
-    name.map_or_else(String::new, |name| format!("{name}, "))
-}
-
-/// Who the agent is, as its settings say.
-fn identity(text: &mut String, persona: &Persona) {
-    if let Some(theme) = &persona.theme {
-        let _ = writeln!(text, "Your manner: {theme}");
-    }
-    if let Some(emoji) = &persona.emoji {
-        let _ = writeln!(text, "Your emoji: {emoji}");
-    }
-}
-
-fn today() -> String {
-    jiff::Zoned::now().strftime("%A, %Y-%m-%d (%Z)").to_string()
+fn is_message(turn: &Turn) -> bool {
+    turn.purpose == Purpose::Message
 }
 
 /// The user's message with what memory found for it.

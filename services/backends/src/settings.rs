@@ -11,6 +11,7 @@ pub fn load(environment: &Environment, origin: Origin) -> Result<RunnerSettings,
     let mut settings = openclaw_settings::load_from(environment, origin)?
         .with_credentials(environment, &credentials::inherit())?;
     let warnings = tools::warnings(&settings);
-    settings.warnings.extend(warnings);
+    let doubts = settings.base.doubts.clone();
+    settings.warnings.extend(doubts.into_iter().chain(warnings));
     Ok(settings)
 }

@@ -6,30 +6,20 @@ use std::path::Path;
 
 use openclaw_handoff::dialogue::CodexTools;
 use openclaw_model_api::wire::Grants;
+pub use openclaw_prompt::policy;
 use openclaw_proto::approval::GrantedCommand;
 use openclaw_proto::runner::Purpose;
 use openclaw_sandbox::Level;
 use openclaw_settings::{
     AgentSettings, Ask, Network, ProviderTool, RunnerSettings, SafeBinProfile, ToolSettings,
 };
+use openclaw_tools::Policy;
 use openclaw_tools::approval::safe::{self, SafeBins};
 use openclaw_tools::approval::{self, Form, Grant, Rules, effect};
-use openclaw_tools::catalog::{COMMANDS, Profile, is_command};
-use openclaw_tools::{Layer, Policy};
+use openclaw_tools::catalog::{COMMANDS, is_command};
 use openclaw_turn::{HostTool, Offer};
 
 use crate::environment;
-
-/// The agent's policy.
-pub fn policy(agent: &AgentSettings) -> Policy {
-    let layer = |layer: &openclaw_settings::ToolLayer| Layer {
-        profile: layer.profile.as_deref().and_then(Profile::parse),
-        allow: layer.allow.clone(),
-        also_allow: layer.also_allow.clone(),
-        deny: layer.deny.clone(),
-    };
-    Policy::new(agent.tools.layers.iter().map(layer).collect())
-}
 
 /// What is left of a policy at `level`.
 pub fn at(policy: Policy, level: Level) -> Policy {
@@ -101,15 +91,7 @@ pub(crate) fn is_asked_about(tool: &str, rules: &Rules) -> bool {
 
 /// What is wrong with the lists of tools in the configuration, in words.
 pub(crate) fn warnings(settings: &RunnerSettings) -> Vec<String> {
-    let unknown = |agent: &AgentSettings| -> Vec<String> {
-        let policy = policy(agent);
-        let entries = policy.unknown().into_iter();
-        entries
-            .map(|entry| format!("tools: {entry:?} is the name of no tool here and is ignored"))
-            .collect()
-    };
-    let mut warnings: Vec<String> = settings.agents.values().flat_map(unknown).collect();
-    warnings.extend(settings.agents.values().flat_map(unsafe_bins));
+    let mut warnings: Vec<String> = settings.agents.values().flat_map(unsafe_bins).collect();
     warnings.sort();
     warnings.dedup();
     warnings.extend(mcp_problems(settings));
@@ -198,6 +180,7 @@ pub(crate) fn of_codex(
 #[cfg(test)]
 mod tests {
     use openclaw_settings::AgentSandbox;
+    use openclaw_tools::Layer;
 
     use super::*;
 

@@ -9,7 +9,10 @@ use crate::syntax::{self, Fault, Kind, Node};
 
 mod insert;
 mod layout;
+mod list;
 mod remove;
+
+pub use list::with_list;
 
 /// Why a text cannot be changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -28,6 +31,9 @@ pub enum Error {
     /// A list has no such place.
     #[error("{0} is behind the end of the list, which has {1} entries")]
     NoSuchEntry(KeyPath, usize),
+    /// What would be in the list is written by id.
+    #[error("{0} cannot be counted: its entries are written by id, as {1}")]
+    ById(KeyPath, KeyPath),
     /// There is nothing to take away.
     #[error("{0} is not set")]
     NotSet(KeyPath),

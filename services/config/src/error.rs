@@ -76,12 +76,12 @@ pub enum Error {
         problems: Vec<Problem>,
     },
     /// The text of the file could not be changed.
-    #[error("{path}: {source}")]
+    #[error("{path}: {why}")]
     Edit {
         /// The file.
         path: PathBuf,
-        /// Why; a part of the message.
-        source: edit::Error,
+        /// A part of the message, so it is no source of it.
+        why: edit::Error,
     },
     /// The file cannot be written; it is as it was before.
     #[error("cannot write {path}; nothing was changed")]

@@ -243,6 +243,11 @@ impl Paths {
         self.state.join("state").join("transcripts")
     }
 
+    /// The log of `openclawctl run`: what a journal is to the units.
+    pub fn run_log(&self) -> PathBuf {
+        self.state.join("logs").join("run.jsonl")
+    }
+
     /// The lock of the daemon `program` on its part of the state.
     pub fn state_lock(&self, program: &str) -> PathBuf {
         let name = program.strip_prefix("openclaw-").unwrap_or(program);

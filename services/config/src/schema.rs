@@ -60,6 +60,12 @@ impl Schema {
             .map(|node| self.resolved(node))
     }
 
+    /// Whether the value at `path` is a list.
+    pub fn is_list(&self, path: &KeyPath) -> bool {
+        self.at(path)
+            .is_some_and(|node| node.get("items").is_some())
+    }
+
     /// Why there is no value at `path`: the first part that is not known.
     pub fn unknown(&self, path: &KeyPath) -> Problem {
         let mut here = KeyPath::default();

@@ -29,7 +29,7 @@ pub mod usage;
 
 pub use folder::folder;
 pub use profile::{Credential, Profile, Profiles, Scheme};
-pub use usage::Usage;
+pub use usage::{RenewalRefused, Usage};
 
 /// How sources that the service manager passed are named.
 pub const PASSED: &str = "the credential ";

@@ -30,6 +30,19 @@ pub struct Usage {
     /// Until when others are preferred.
     #[serde(skip_serializing_if = "Option::is_none", alias = "disabledUntil")]
     pub cooldown_until: Option<u64>,
+    /// A login that the provider did not renew.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub renewal_refused: Option<RenewalRefused>,
+}
+
+/// What a provider did not renew. It is forgotten when the login is another.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct RenewalRefused {
+    /// When the login ends that was to be renewed.
+    pub expires: Option<u64>,
+    /// Who refused it, and how; a line.
+    pub why: String,
 }
 
 /// Why a request failed.

@@ -74,7 +74,7 @@ fn execute(command: Command, environment: &Environment) -> Result<ExitCode, Fail
     match command {
         Command::Chat(arguments) => chat::execute(arguments, environment),
         Command::Message(arguments) => message::execute(arguments, environment),
-        Command::Status(arguments) => arguments.execute(environment),
+        Command::Status(arguments) => arguments.execute(environment, run::environment),
         Command::Doctor(arguments) => doctor::execute(&arguments, environment),
         Command::Sessions(arguments) => sessions::execute(&arguments, environment),
         Command::Memory(command) => memory::execute(command, environment),

@@ -6,6 +6,7 @@
 
 use std::env;
 use std::os::fd::AsFd as _;
+use std::sync::OnceLock;
 
 use openclaw_settings::LogLevel;
 use tracing::subscriber::set_global_default;
@@ -22,6 +23,14 @@ use severity::Severity;
 type Handle = reload::Handle<Severity, Registry>;
 type Filtered = Layered<complete::Complete, Layered<reload::Layer<Severity, Registry>, Registry>>;
 
+/// Whether records go to the journal; not set before the log is installed.
+static TO_JOURNAL: OnceLock<bool> = OnceLock::new();
+
+/// Whether this process logs into the journal, and not to its standard error.
+pub fn is_journal() -> bool {
+    TO_JOURNAL.get().copied().unwrap_or_default()
+}
+
 /// The installed log.
 #[derive(Debug)]
 pub struct Telemetry(Handle);
@@ -31,8 +40,10 @@ impl Telemetry {
     pub fn install(name: &'static str, level: LogLevel) -> Self {
         let (filter, handle) = reload::Layer::new(Severity::new(level));
         let base = Registry::default().with(filter).with(complete::Complete);
+        let journal = journal(name);
+        TO_JOURNAL.get_or_init(|| journal.is_some());
         // A log that is there already is a test's.
-        let _ = match journal(name) {
+        let _ = match journal {
             Some(layer) if recent::is_wanted() => {
                 set_global_default(base.with(layer).with(json::Lines::kept()))
             }

@@ -51,6 +51,19 @@ pub fn configured(settings: &Settings, environment: &Environment) -> Vec<Check> 
     let mut checks = files::workspaces(settings);
     checks.push(programs::claude(settings, environment));
     checks.push(programs::codex(settings, environment));
+    let doubts = settings.doubts.iter();
+    checks.extend(doubts.map(|doubt| {
+        let fix = "correct the name; openclawctl config validate shows what is left";
+        Check::warn("configuration of tools", doubt, fix)
+    }));
+    let cramped = openclaw_prompt::cramped(settings).into_iter();
+    checks.extend(cramped.map(|(key, problem)| {
+        Check::warn(
+            "room for conversations",
+            format!("{key} {problem}"),
+            format!("raise {key}"),
+        )
+    }));
     let told = settings.told_nowhere().into_iter();
     checks.extend(told.map(|(key, problem)| {
         let detail = format!("{key}: {problem}");

@@ -79,6 +79,11 @@ pub fn restrictions(document: &Value) -> Vec<Problem> {
     problems
 }
 
+/// What in `document` is most likely a mistake, and does not do what it looks like.
+pub fn doubts(document: &Value) -> Vec<Problem> {
+    values::doubts(document)
+}
+
 fn starts_any(problems: &[Problem], path: &KeyPath) -> bool {
     problems
         .iter()

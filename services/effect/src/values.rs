@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 
 pub mod hours;
 pub mod telegram;
+mod tools;
 
 /// A section of the file.
 type Fields = Map<String, Value>;
@@ -29,7 +30,61 @@ pub(crate) fn idle(document: &Value) -> Vec<(KeyPath, String)> {
     let owners = document.pointer("/commands/ownerAllowFrom");
     let path: KeyPath = ["commands", "ownerAllowFrom"].into_iter().collect();
     people(owners, &path, &mut found);
+    found.extend(tools::idle(document));
+    found.extend(prompts(document));
+    found.extend(twice(document));
     found
+}
+
+/// Values that are most likely mistakes, and do not do what they look like.
+pub(crate) fn doubts(document: &Value) -> Vec<Problem> {
+    tools::doubts(document)
+}
+
+/// Agents of `agents.entries` that `agents.list` has too, which is what holds.
+fn twice(document: &Value) -> Vec<(KeyPath, String)> {
+    let entries = document
+        .pointer("/agents/entries")
+        .and_then(Value::as_object);
+    let list = document.pointer("/agents/list").and_then(Value::as_array);
+    let listed = |id: &str| {
+        let mut all = list?.iter();
+        all.position(|agent| agent.get("id").and_then(Value::as_str) == Some(id))
+    };
+    let path: KeyPath = ["agents", "entries"].into_iter().collect();
+    let ids = entries.into_iter().flatten().map(|(id, _)| id);
+    ids.filter_map(|id| {
+        let at = listed(id)?;
+        Some((
+            path.child(id),
+            format!("replaced by agents.list.{at}, the same agent"),
+        ))
+    })
+    .collect()
+}
+
+/// Instructions that nobody is told: what takes the place of everything else takes
+/// theirs too.
+fn prompts(document: &Value) -> Vec<(KeyPath, String)> {
+    let said = |agent: &Value, key: &str| {
+        let text = agent.get(key).and_then(Value::as_str);
+        text.is_some_and(|text| !text.trim().is_empty())
+    };
+    let defaults = document.pointer("/agents/defaults").unwrap_or(&Value::Null);
+    let is_idle = |agent: &Value| {
+        let is_whole = said(agent, "systemPromptOverride")
+            || agent.get("systemPromptOverride").is_none()
+                && said(defaults, "systemPromptOverride");
+        is_whole && said(agent, "systemPrompt")
+    };
+    let agents = agents(document).into_iter();
+    agents
+        .filter(|(_, agent)| is_idle(agent))
+        .map(|(path, _)| {
+            let reason = "replaced by systemPromptOverride, which is all that the agent is told";
+            (path.child("systemPrompt"), reason.to_owned())
+        })
+        .collect()
 }
 
 /// Values with which a part of the suite stays off.
@@ -57,11 +112,31 @@ pub(crate) fn restrictions(document: &Value) -> Vec<Problem> {
     for account in accounts(document) {
         account.restrictions(&mut found);
     }
+    found.extend(listed_twice(document));
     found
 }
 
-/// The sections that may have a heartbeat and do.
-fn heartbeats(document: &Value) -> Vec<(KeyPath, &Fields)> {
+/// Agents that are in `agents.list` again: of two entries one would be ignored, with the
+/// restrictions in it.
+fn listed_twice(document: &Value) -> Vec<Problem> {
+    let list = document.pointer("/agents/list").and_then(Value::as_array);
+    let list = list.map(Vec::as_slice).unwrap_or_default();
+    let id = |agent: &Value| agent.get("id").and_then(Value::as_str).map(str::to_owned);
+    let again = |(at, agent): (usize, &Value)| {
+        let own = id(agent)?;
+        let first = list[..at]
+            .iter()
+            .position(|it| id(it).as_ref() == Some(&own))?;
+        let at = at.to_string();
+        let path: KeyPath = ["agents", "list", &at, "id"].into_iter().collect();
+        let text = format!("is {own:?}, as agents.list.{first}.id is: put both entries into one");
+        Some(Problem::other(path, text))
+    };
+    list.iter().enumerate().filter_map(again).collect()
+}
+
+/// What is said of all agents and of each.
+fn agents(document: &Value) -> Vec<(KeyPath, &Value)> {
     let agents: KeyPath = ["agents"].into_iter().collect();
     let mut sections = Vec::new();
     if let Some(defaults) = document.pointer("/agents/defaults") {
@@ -75,7 +150,12 @@ fn heartbeats(document: &Value) -> Vec<(KeyPath, &Fields)> {
     for (id, agent) in entries.and_then(Value::as_object).into_iter().flatten() {
         sections.push((agents.child("entries").child(id), agent));
     }
-    let found = sections.into_iter().filter_map(|(path, section)| {
+    sections
+}
+
+/// The sections that may have a heartbeat and do.
+fn heartbeats(document: &Value) -> Vec<(KeyPath, &Fields)> {
+    let found = agents(document).into_iter().filter_map(|(path, section)| {
         let beat = section.get("heartbeat")?.as_object()?;
         Some((path.child("heartbeat"), beat))
     });

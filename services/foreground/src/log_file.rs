@@ -16,7 +16,7 @@ const BYTE_LIMIT: u64 = 16 << 20;
 /// Where it is.
 #[must_use]
 pub fn path(paths: &Paths) -> PathBuf {
-    paths.state.join("logs").join("run.jsonl")
+    paths.run_log()
 }
 
 /// What was logged before the file at `path` was begun.

@@ -181,6 +181,13 @@ fn kind(credential: &Credential) -> &'static str {
 }
 
 fn state(profile: &Profile, now_ms: u64) -> String {
+    if let Some(why) = refused(profile) {
+        return format!(
+            "was not renewed ({why}): log in again with the program that made it, or run: \
+             openclawctl auth add {}",
+            profile.provider
+        );
+    }
     if profile.usage.is_cooling(now_ms) {
         return "left alone for a while".to_owned();
     }
@@ -193,6 +200,16 @@ fn state(profile: &Profile, now_ms: u64) -> String {
         Credential::OAuth { expires_ms, .. } => until(*expires_ms, now_ms),
         _ => USABLE.to_owned(),
     }
+}
+
+/// Why the login is not renewed; a login that was made anew ends at another time than
+/// the one that was refused.
+fn refused(profile: &Profile) -> Option<&str> {
+    let Credential::OAuth { expires_ms, .. } = &profile.credential else {
+        return None;
+    };
+    let refused = profile.usage.renewal_refused.as_ref()?;
+    (refused.expires == *expires_ms).then_some(&refused.why)
 }
 
 /// Of what ends then.
@@ -213,6 +230,9 @@ pub(crate) fn now_ms() -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use openclaw_config::secret::Secret;
+    use openclaw_credentials::{RenewalRefused, Usage};
+
     use super::*;
 
     fn entry(id: &str, provider: &str) -> Entry {
@@ -251,6 +271,41 @@ mod tests {
         assert_eq!(near(&all, "opnai"), Some("openai:default"));
         assert_eq!(near(&all, "anthropic:wrok"), Some("anthropic:work"));
         assert_eq!(near(&all, "garden"), None);
+    }
+
+    #[test]
+    fn login_that_was_not_renewed_is_told_with_the_way_out() {
+        let mut profile = Profile {
+            id: "openai:me".to_owned(),
+            provider: "openai".to_owned(),
+            credential: Credential::OAuth {
+                access: Secret::new("a"),
+                refresh: Some(Secret::new("r")),
+                expires_ms: Some(5),
+            },
+            usage: Usage::default(),
+            source: String::new(),
+            file: None,
+            endpoint: None,
+        };
+        assert_eq!(state(&profile, 9), "is renewed with the next message");
+        profile.usage.renewal_refused = Some(RenewalRefused {
+            expires: Some(5),
+            why: "auth.example refused it (HTTP 400, invalid_grant)".to_owned(),
+        });
+        let told = state(&profile, 9);
+        for words in [
+            "invalid_grant",
+            "log in again",
+            "openclawctl auth add openai",
+        ] {
+            assert!(told.contains(words), "{told}");
+        }
+        // Whoever made it anew has another one.
+        if let Credential::OAuth { expires_ms, .. } = &mut profile.credential {
+            *expires_ms = Some(60_009);
+        }
+        assert_eq!(state(&profile, 9), "ends in 1 min 0 s");
     }
 
     #[test]

@@ -16,6 +16,7 @@ use openclaw_conversations::auth_profile;
 use openclaw_conversations::sessions::Sessions;
 use openclaw_daemon::{Configuration, failure};
 use openclaw_notable as notable;
+use openclaw_prompt::Fixed;
 use openclaw_proto::call::{CallError, RefusalCode};
 use openclaw_proto::event::Usage;
 use openclaw_proto::memory::{Compaction, Conversation};
@@ -196,7 +197,9 @@ impl Compactor {
             session_id: &session.id,
             run_id: "",
             tokens: settings.context_tokens(model),
-            reserved: 0,
+            reserved: settings
+                .agent(key.agent().as_str())
+                .map_or(0, |agent| Fixed::of(agent, &[]).tokens() as u64),
             waiting: &HashSet::new(),
             model: own,
             auth_profile: auth_profile::chosen(|name| shown.entry.get(name).cloned()),

@@ -5,6 +5,7 @@ mod assembler;
 mod command;
 mod context;
 mod conversation;
+mod cramped;
 mod follow;
 mod late;
 mod outcome;
@@ -45,6 +46,7 @@ use asked::Asked;
 use context::Context;
 use reply::Reply;
 
+pub(crate) use cramped::Cramped;
 pub(crate) use outcome::{interrupted, of_backup};
 pub(crate) use resumption::Left;
 pub(crate) use tails::Tails;
@@ -95,6 +97,8 @@ pub(crate) struct Turns {
     pub(crate) tasks: TaskTracker,
     /// The ends of the conversations that go on.
     pub(crate) tails: Tails,
+    /// The agents for whose conversations there is no room.
+    pub(crate) cramped: Cramped,
 }
 
 /// The message is written while memory is asked, so its time may be a little

@@ -10,12 +10,9 @@ use std::path::Path;
 
 use crate::error::Error;
 
-pub use said::{Call, Said, characters};
+pub use said::{Call, Said};
 pub use tail::Tail;
 pub use thinking::{Thinking, Thought};
-
-/// What a token is taken for, in characters, where no tokenizer is.
-const CHARACTERS_PER_TOKEN: usize = 4;
 
 /// A stretch of a conversation: whole turns, each beginning with a user
 /// message, every result preceded by its call. A call that was cut off with its
@@ -53,7 +50,7 @@ pub struct Past {
 }
 
 impl Past {
-    /// What the message costs, in characters ([`characters`]).
+    /// What the message costs, in characters ([`openclaw_tokens::characters`]).
     pub(crate) fn characters(&self) -> usize {
         let thinking = self.thinking.as_ref().map_or(0, |it| it.characters());
         self.said.characters() + thinking

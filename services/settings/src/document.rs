@@ -54,6 +54,13 @@ impl Document {
         all
     }
 
+    /// What is most likely a mistake, each as a line with its place.
+    pub fn doubts(&self) -> Vec<String> {
+        let mut doubts = effect::doubts(&self.value);
+        locate::place(&mut doubts, &self.sources);
+        doubts.iter().map(Problem::placed).collect()
+    }
+
     /// The error with the place where what is wrong was written: in a file, or in
     /// what came over it.
     pub fn placed(&self, path: &Path, error: Error) -> Error {

@@ -79,8 +79,10 @@ impl File {
         self.is_not_emptied()?;
         let mut expected = self.document()?;
         redact::restore(path, &mut value, &expected).map_err(|path| self.not_a_secret(path))?;
-        let text = edit::set(&self.text, path, &value).map_err(|error| self.not_edited(error))?;
-        path.put(&mut expected, value);
+        let begun = edit::with_list(path, value, &expected);
+        let (path, value) = &begun.map_err(|error| self.not_edited(error))?;
+        let text = edit::set(&self.text, path, value).map_err(|error| self.not_edited(error))?;
+        path.put(&mut expected, value.clone());
         self.take_over(text, &expected)
     }
 
@@ -155,10 +157,10 @@ impl File {
         Ok(())
     }
 
-    fn not_edited(&self, source: edit::Error) -> Error {
+    fn not_edited(&self, why: edit::Error) -> Error {
         Error::Edit {
             path: self.path().to_owned(),
-            source,
+            why,
         }
     }
 
@@ -313,6 +315,7 @@ pub fn validate(paths: &Paths, environment: &Environment) -> Result<Findings, Er
         .collect();
     if problems.is_empty() {
         let mut warnings = document.warnings.clone();
+        warnings.extend(document.doubts());
         warnings.extend(settings.base.provider_faults.into_values());
         // What is missing today may be there tomorrow: it makes no file invalid.
         warnings.extend(placed(absent, &document.sources));

@@ -49,6 +49,7 @@ pub fn load_from(environment: &Environment, origin: Origin) -> Result<Settings, 
     let settings = Settings::assemble(paths, document.value.clone(), environment);
     let mut settings = settings.map_err(|error| document.placed(&file, error))?;
     settings.unused = document.unused();
+    settings.doubts = document.doubts();
     Ok(settings)
 }
 
@@ -105,6 +106,7 @@ pub fn load_and_keep(environment: &Environment, origin: Origin) -> Result<Settin
     let settings = Settings::assemble(paths.clone(), document.value.clone(), environment);
     let mut settings = settings.map_err(|error| document.placed(file, error))?;
     settings.unused = document.unused();
+    settings.doubts = document.doubts();
     let told = settings.told_nowhere().into_iter();
     let told: Vec<_> = told.map(|(key, why)| format!("{key}: {why}")).collect();
     settings.warnings.extend(told);

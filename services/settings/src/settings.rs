@@ -118,6 +118,8 @@ pub struct Settings {
     /// Keys of the files that have no effect. Empty unless the settings were
     /// read by [`crate::load`] or one of its neighbours.
     pub unused: Vec<Unused>,
+    /// What is most likely a mistake and does not do what it looks like, each a line.
+    pub doubts: Vec<String>,
     /// The keys as they are stated, for what has no field above. Without those that
     /// may hold credentials.
     pub stated: Fragment,
@@ -205,6 +207,7 @@ impl Settings {
             channels: ChannelSettings::of(&paths, &document, &fragment, with_token)?,
             warnings: Vec::new(),
             unused: Vec::new(),
+            doubts: Vec::new(),
             faults,
             provider_faults,
             written,

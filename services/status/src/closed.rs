@@ -1,14 +1,14 @@
-//! Why a gateway that answers has no TCP port.
+//! Why a gateway that answers has not the TCP port that is configured.
 
 use std::net::SocketAddr;
 
 use openclaw_foreground::port;
-use openclaw_settings::Settings;
+use openclaw_settings::{SOCKETS_ADVICE, Settings};
 use serde::Serialize;
 
 use crate::report::Suite;
 
-/// There is no WebSocket and no HTTP.
+/// There is no WebSocket and no HTTP where clients look for it.
 #[derive(Debug, Clone, Serialize, PartialEq, Eq)]
 pub struct Closed {
     /// What is wrong.
@@ -22,7 +22,21 @@ impl Closed {
     pub fn of(settings: &Settings, suite: &Suite) -> Option<Self> {
         let gateway = suite.gateway.given()?;
         let wanted = SocketAddr::new(settings.gateway.address, settings.gateway.port);
-        (!gateway.has_http()).then(|| Self::at(wanted))
+        let found: Vec<&str> = gateway.http().collect();
+        match &found[..] {
+            [] => Some(Self::at(wanted)),
+            found if wanted.port() == 0 || found.contains(&wanted.to_string().as_str()) => None,
+            found => Some(Self::elsewhere(wanted, found)),
+        }
+    }
+
+    /// Of a gateway whose sockets are those of an earlier configuration.
+    pub fn elsewhere(wanted: SocketAddr, found: &[&str]) -> Self {
+        let found = found.join(" and ");
+        Self {
+            problem: format!("the gateway listens at {found}, configured is {wanted}"),
+            fix: SOCKETS_ADVICE.to_owned(),
+        }
     }
 
     /// Of a gateway that does not listen at `wanted`.
@@ -53,6 +67,15 @@ mod tests {
     use std::net::TcpListener;
 
     use super::*;
+
+    #[test]
+    fn port_of_an_earlier_configuration_is_said_with_the_way_out() {
+        let wanted = "127.0.0.1:19000".parse().unwrap();
+        let closed = Closed::elsewhere(wanted, &["127.0.0.1:18789"]);
+        let words = "listens at 127.0.0.1:18789, configured is 127.0.0.1:19000";
+        assert!(closed.problem.contains(words), "{closed:?}");
+        assert!(closed.fix.contains("openclawctl sockets"), "{closed:?}");
+    }
 
     #[test]
     fn closed_port_is_said_with_who_has_it_and_what_helps() {

@@ -74,21 +74,27 @@ pub fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 impl Status {
-    /// Prints the status; exit code 1 when a daemon does not answer.
+    /// Prints the status; exit code 1 when a daemon does not answer. `theirs` are the
+    /// variables and settings that the daemons have.
     ///
     /// # Errors
     /// When it cannot be printed.
-    pub fn execute(&self, environment: &Environment) -> Result<ExitCode, Failure> {
+    pub fn execute(
+        &self,
+        environment: &Environment,
+        theirs: fn(&Paths, &Environment) -> Environment,
+    ) -> Result<ExitCode, Failure> {
+        let theirs = |paths: &Paths| theirs(paths, environment);
         let paths = Paths::resolve(environment)?;
         let runtime = connection::runtime()?;
         let looked = runtime.block_on(async {
             match self.watch {
-                None => self.once(&paths, environment).await,
+                None => self.once(&paths, environment, &theirs).await,
                 Some(pause) => {
                     let mut watched = Watched::begin()?;
                     let looking = async {
                         loop {
-                            if let Err(failure) = self.once(&paths, environment).await {
+                            if let Err(failure) = self.once(&paths, environment, &theirs).await {
                                 break Err(failure);
                             }
                             sleep(pause).await;
@@ -111,15 +117,25 @@ impl Status {
     }
 
     /// Looks and shows; whether every daemon answers.
-    async fn once(&self, paths: &Paths, environment: &Environment) -> Result<bool, Failure> {
-        let overview = self.look(paths, environment).await;
+    async fn once(
+        &self,
+        paths: &Paths,
+        environment: &Environment,
+        theirs: &dyn Fn(&Paths) -> Environment,
+    ) -> Result<bool, Failure> {
+        let overview = self.look(paths, environment, theirs).await;
         self.show(&overview)?;
         Ok(overview.suite.is_whole())
     }
 
     /// Everybody who is there is asked at once.
-    async fn look(&self, paths: &Paths, environment: &Environment) -> Overview {
-        let settings = || openclaw_settings::load(environment).ok();
+    async fn look(
+        &self,
+        paths: &Paths,
+        environment: &Environment,
+        theirs: &dyn Fn(&Paths) -> Environment,
+    ) -> Overview {
+        let settings = || openclaw_settings::load(&theirs(paths)).ok();
         let processes = processes::ask(paths, environment).await;
         let (suite, activity, settings) = tokio::join!(
             self.ask(paths, &processes),

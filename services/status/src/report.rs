@@ -243,9 +243,11 @@ impl Gateway {
         self.listeners.iter().any(|it| it.address == text)
     }
 
-    /// Whether WebSocket and HTTP are served at all.
-    pub fn has_http(&self) -> bool {
-        self.listeners.iter().any(|it| it.name == "http")
+    /// Where WebSocket and HTTP are served.
+    pub fn http(&self) -> impl Iterator<Item = &str> {
+        let listeners = self.listeners.iter();
+        let of_http = listeners.filter(|it| it.name == "http");
+        of_http.map(|it| it.address.as_str())
     }
 }
 

@@ -14,7 +14,7 @@ pub mod target;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::policy::glob;
+use openclaw_policy::glob;
 
 use safe::SafeBins;
 

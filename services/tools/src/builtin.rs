@@ -21,10 +21,10 @@ pub use workspace::Workspace;
 
 use crate::alias::Renames;
 use crate::call::FailureKind;
-use crate::catalog;
 use crate::definition::ToolDefinition;
 use crate::handler::HandlerError;
 use crate::registry::{RegisterError, Registry};
+use openclaw_policy::catalog;
 
 /// A built-in tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

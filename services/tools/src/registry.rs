@@ -12,9 +12,9 @@ use crate::definition::ToolDefinition;
 use crate::gate::Gate;
 use crate::handler::{self, Handler, Listener};
 use crate::handler::{Context, HandlerError};
-use crate::policy::Denial;
 use crate::text;
 use crate::validation::Arguments;
+use openclaw_policy::Denial;
 
 /// Longest output of one call. Built-in tools stay below it by their own
 /// limits; it keeps any other tool from flooding the model's context.
@@ -256,7 +256,7 @@ impl Registry {
     }
 
     fn denial(&self, name: &str) -> Option<&Denial> {
-        let name = crate::catalog::find(name).map_or(name, |known| known.name);
+        let name = openclaw_policy::catalog::find(name).map_or(name, |known| known.name);
         self.denied.iter().find(|denial| denial.tool == name)
     }
 }

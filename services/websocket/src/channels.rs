@@ -1,16 +1,21 @@
 //! The accounts of channels, as clients are shown them.
 
-use openclaw_proto::channel::Connection;
+use openclaw_proto::channel::{Connection, Health};
 use openclaw_proto::channel_admin::AccountState;
-use openclaw_settings::channels::{start, unit};
+use openclaw_settings::channels::{ChannelSettings, start, unit};
 use serde_json::{Map, Value, json};
 
 /// What is known of an account, in OpenClaw's fields.
-pub(crate) fn account(state: &AccountState) -> Value {
+pub(crate) fn account(state: &AccountState, settings: &ChannelSettings) -> Value {
     let running = state.attended_since_ms.is_some();
+    let name = &state.account;
+    // A token that the configuration does not name is its daemon's own.
+    let is_let_in = |health: &Health| health.state != Connection::Refused;
+    let is_configured = settings.has_token(&name.channel, &name.account)
+        || running && state.health.as_ref().is_some_and(is_let_in);
     let mut shown = json!({
         "accountId": state.account.account,
-        "configured": true,
+        "configured": is_configured,
         "enabled": state.is_enabled,
         "running": running,
         "connected": false,
@@ -65,10 +70,10 @@ pub(crate) fn lines(states: &[AccountState]) -> Vec<String> {
 }
 
 /// Each channel with its accounts: what is known of its default one, and of all.
-pub(crate) fn summaries(states: &[AccountState]) -> Map<String, Value> {
+pub(crate) fn summaries(states: &[AccountState], settings: &ChannelSettings) -> Map<String, Value> {
     let mut all = Map::new();
     for state in states {
-        let shown = account(state);
+        let shown = account(state, settings);
         let channel = all
             .entry(state.account.channel.clone())
             .or_insert_with(|| json!({ "accounts": {} }));
@@ -110,7 +115,12 @@ mod tests {
             backlog: 2,
             ..Health::default()
         };
-        let all = summaries(&[state("default", Some(refused)), state("work", None)]);
+        let settings = ChannelSettings {
+            with_token: [("telegram".to_owned(), "work".to_owned())].into(),
+            ..ChannelSettings::default()
+        };
+        let states = [state("default", Some(refused)), state("work", None)];
+        let all = summaries(&states, &settings);
         let telegram = &all["telegram"];
         assert_eq!(telegram["accountId"], "default");
         assert_eq!(telegram["running"], true);
@@ -119,9 +129,17 @@ mod tests {
         assert_eq!(telegram["lastError"], "no token");
         assert_eq!(telegram["lastTransportActivityAt"], 7);
         assert_eq!(telegram["backlog"], 2);
+        assert_eq!(telegram["configured"], false, "it has no token");
         let work = &telegram["accounts"]["work"];
+        assert_eq!(work["configured"], true);
         let error = work["lastError"].as_str().unwrap();
         assert!(error.contains("openclaw-telegram@work.service"), "{error}");
-        assert!(summaries(&[]).is_empty());
+        assert!(summaries(&[], &settings).is_empty());
+        let connected = Health {
+            state: Connection::Connected,
+            ..Health::default()
+        };
+        let shown = account(&state("default", Some(connected)), &settings);
+        assert_eq!(shown["configured"], true, "by a token of its daemon's own");
     }
 }

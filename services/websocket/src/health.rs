@@ -148,7 +148,7 @@ impl Health {
         all.sort_by_key(|session| std::cmp::Reverse(session.updated_at_ms));
         all.truncate(RECENT_LIMIT as usize);
         let path = settings.paths.sessions(&settings.default_agent);
-        let channels = channels::summaries(&self.doors.channels.states());
+        let channels = channels::summaries(&self.doors.channels.states(), &settings.channels);
         let order: Vec<String> = channels.keys().cloned().collect();
         let labels: Map<String, Value> = order
             .iter()

@@ -197,3 +197,34 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn lists_on_the_way_begin_with_their_first_entries() {
+    let begun = |written: &str, document: Value| with_list(&path(written), json!("v"), &document);
+    let list = |value: Value| Ok((path("agents.list"), value));
+    assert_eq!(
+        begun("agents.list[0].id", json!({})),
+        list(json!([{"id": "v"}]))
+    );
+    let deny = json!([{"tools": {"deny": ["v"]}}]);
+    assert_eq!(begun("agents.list[0].tools.deny[0]", json!({})), list(deny));
+    let there = json!({"agents": {"list": [{"id": "a"}]}});
+    for (written, document) in [
+        ("agents.list[0].id", there),
+        ("env.vars.0", json!({})),
+        ("logging.level", json!({})),
+    ] {
+        assert_eq!(begun(written, document), Ok((path(written), json!("v"))));
+    }
+    let second = begun("agents.list[1].id", json!({})).unwrap_err();
+    assert_eq!(second, Error::NoSuchEntry(path("agents.list.1"), 0));
+    let by_id = begun(
+        "agents.list[0].id",
+        json!({"agents": {"entries": {"a": {}}}}),
+    )
+    .unwrap_err();
+    assert_eq!(
+        by_id,
+        Error::ById(path("agents.list"), path("agents.entries.a"))
+    );
+}

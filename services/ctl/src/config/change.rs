@@ -53,7 +53,7 @@ pub(super) fn unset(
     let mut file = File::open(paths)?;
     file.unset(&path).map_err(|error| match error {
         // Nothing is wrong with the configuration.
-        Error::Edit { source, .. } => not_there(&path, paths, environment, &source.to_string()),
+        Error::Edit { why, .. } => not_there(&path, paths, environment, &why.to_string()),
         error => error.into(),
     })?;
     let done = format!("took {path} out of {}", file.path().display());

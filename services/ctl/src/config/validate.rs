@@ -2,8 +2,11 @@
 
 use std::process::ExitCode;
 
+use openclaw_config::substitute::Missing;
 use openclaw_config::{Environment, Error, Paths};
 use openclaw_foreground::environment_file;
+use openclaw_settings::Settings;
+use openclaw_settings::document;
 use openclaw_settings::file::{self, Findings};
 use openclaw_terminal::failure::{self, Failure};
 use openclaw_terminal::output;
@@ -37,6 +40,7 @@ pub(super) fn execute(
     let environment = environment.with_fallback(environment_file::read(&paths)?);
     let result = missing(arguments, &paths).and_then(|()| file::validate(&paths, &environment));
     let result = result.map(|mut findings| {
+        findings.warnings.extend(cramped(&paths, &environment));
         if arguments.file.is_none() && !sockets::are_in_line(&environment) {
             findings.warnings.push(UNITS.to_owned());
         }
@@ -93,6 +97,19 @@ pub(super) fn execute(
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// Agents whose requests have no room for a conversation.
+fn cramped(paths: &Paths, environment: &Environment) -> Vec<String> {
+    let file = &paths.configuration;
+    let document = document::read(file, environment, Missing::KeptForOwner);
+    let settings =
+        document.and_then(|document| Settings::assemble(paths.clone(), document, environment));
+    let found = settings.as_ref().map(openclaw_prompt::cramped);
+    let found = found.unwrap_or_default().into_iter();
+    found
+        .map(|(key, problem)| format!("{key} {problem}"))
+        .collect()
 }
 
 /// A file that was named must be there.

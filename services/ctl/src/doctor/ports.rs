@@ -68,12 +68,8 @@ fn is_at(wanted: SocketAddr, found: &[&str]) -> bool {
 }
 
 fn elsewhere(name: &str, wanted: SocketAddr, found: &[&str]) -> Check {
-    let found = found.join(" and ");
-    Check::warn(
-        name,
-        format!("the gateway listens at {found}, configured is {wanted}"),
-        SOCKETS_ADVICE,
-    )
+    let closed = Closed::elsewhere(wanted, found);
+    Check::warn(name, closed.problem, closed.fix)
 }
 
 #[cfg(test)]

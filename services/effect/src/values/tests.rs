@@ -226,3 +226,46 @@ fn group_that_is_shut_by_a_name_is_refused_where_all_others_are_open() {
     assert_eq!(refused(listed.clone()), 0);
     assert!(said(telegram(json!({"groups": listed}))).contains("groups.@news"));
 }
+
+#[test]
+fn instructions_beside_those_that_replace_them_are_idle() {
+    let both = json!({"systemPrompt": "Be brief.", "systemPromptOverride": "You are a fox."});
+    let document = json!({"agents": {"list": [both, {"systemPrompt": "Be kind."}]}});
+    let all = said(document);
+    assert!(all.contains("agents.list.0.systemPrompt"), "{all}");
+    assert!(all.contains("systemPromptOverride, which is all"), "{all}");
+    assert!(!all.contains("agents.list.1"), "{all}");
+    let over_all = json!({"agents": {"defaults": {"systemPromptOverride": "You are a fox."},
+        "list": [{"systemPrompt": "Be kind."},
+                 {"systemPrompt": "Be kind.", "systemPromptOverride": ""}]}});
+    let all = said(over_all);
+    assert!(all.contains("agents.list.0.systemPrompt"), "{all}");
+    assert!(!all.contains("agents.list.1"), "{all}");
+}
+
+#[test]
+fn agent_in_both_lists_is_told() {
+    let document = json!({"agents": {"entries": {"work": {"model": "p/m"}, "home": {}},
+        "list": [{"id": "main"}, {"id": "work"}]}});
+    let all = said(document);
+    assert!(
+        all.contains("replaced by agents.list.1, the same agent): agents.entries.work"),
+        "{all}"
+    );
+    assert!(!all.contains("home"), "{all}");
+}
+
+#[test]
+fn agent_is_listed_once() {
+    let listed = |ids: [&str; 3]| {
+        let list = ids.map(|id| json!({ "id": id }));
+        let problems = crate::restrictions(&json!({"agents": {"list": list}}));
+        let all = problems.iter().map(ToString::to_string);
+        all.collect::<Vec<_>>()
+    };
+    assert_eq!(listed(["a", "b", "c"]), [] as [&str; 0]);
+    let again = listed(["work", "main", "work"]);
+    let words = "agents.list.2.id is \"work\", as agents.list.0.id is: put both entries into one";
+    assert_eq!(again.len(), 1);
+    assert!(again[0].replace(": is", " is").contains(words), "{again:?}");
+}

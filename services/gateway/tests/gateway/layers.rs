@@ -195,6 +195,7 @@ fn layers_the_configuration_uses_nothing_else_of_ours() {
         used.retain(|name| name.starts_with("openclaw-") && !names.contains(name));
         // What some keys name.
         used.retain(|name| library != "settings" || name != "openclaw-folder");
+        used.retain(|name| library != "effect" || name != "openclaw-policy");
         // Of everything that writes.
         used.retain(|name| name != "openclaw-modes");
         assert!(used.is_empty(), "{library}: {used:?}");

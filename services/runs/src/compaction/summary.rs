@@ -11,6 +11,7 @@ use openclaw_proto::event::Kind;
 use openclaw_proto::memory::Compaction;
 use openclaw_proto::origin::Origin;
 use openclaw_proto::runner::{End, Purpose, Turn};
+use openclaw_tokens::CHARACTERS_PER_TOKEN;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -23,9 +24,6 @@ const DEADLINE: Duration = Duration::from_secs(180);
 
 /// How long ending its turn may take.
 const CANCEL_DEADLINE: Duration = Duration::from_secs(10);
-
-/// What a token is taken for, in characters.
-const CHARACTERS_PER_TOKEN: usize = 4;
 
 /// Words that a hundred tokens make, about.
 const WORDS_PER_HUNDRED_TOKENS: u32 = 70;

@@ -36,7 +36,9 @@ pub(super) struct Asked {
     context: Context,
     /// All that may be sent to the model, in tokens,
     tokens: u64,
-    /// and what of it is for the conversation.
+    /// what of a request is not the conversation,
+    reserved: usize,
+    /// and what is left for that.
     budget: usize,
     /// Runs whose messages are not part of the conversation yet.
     waiting: HashSet<String>,
@@ -61,13 +63,18 @@ impl Asked {
         let chosen = admitted.overrides.model.as_deref();
         let model = chosen.or_else(|| settings.model_of(run.key.agent().as_str()));
         let tokens = settings.context_tokens(model);
+        let agent = settings.agent(run.key.agent().as_str());
+        let reserved = conversation::reserved(agent, &text, &context);
         let mut waiting = turns.lanes.runs(&run.key);
         waiting.extend(run.collected());
         Self {
             accepted: admitted.accepted,
             transcript: admitted.transcript,
             overrides: admitted.overrides,
-            budget: conversation::history_budget(tokens, &text, &context),
+            reserved,
+            budget: usize::try_from(tokens)
+                .unwrap_or(usize::MAX)
+                .saturating_sub(reserved),
             tokens,
             text,
             events,
@@ -93,8 +100,10 @@ impl Asked {
             .sessions
             .keep_aside(&self.transcript, &history.corrupt);
         sound.await;
-        if history.cut {
+        if history.cut && self.has_room() {
             history = self.shorten(reply, history).await?;
+        } else if history.cut {
+            self.tell_of_no_room(reply).await;
         }
         let history = Self::given(reply, history);
         let sessions = conversation::backend_sessions(&history, sessions);
@@ -102,6 +111,28 @@ impl Asked {
             backend_sessions: sessions,
             ..self.filled(reply, history)
         })
+    }
+
+    /// Whether there is room for a conversation at all. Without, a summary would find
+    /// none either, at each message again.
+    fn has_room(&self) -> bool {
+        self.budget >= openclaw_prompt::LEAST_CONVERSATION
+    }
+
+    /// Says, once for each agent, why nothing of a conversation is known.
+    async fn tell_of_no_room(&self, reply: &mut Reply<'_>) {
+        if reply.turns.cramped.is_told(reply.run.key.agent()) {
+            return;
+        }
+        let taken = self.reserved;
+        let text = format!(
+            "a request may have {} tokens, of which instructions, tools and this message take \
+             {taken}: it is answered without what was said before. Raise \
+             memory.maxContextTokens or the model's contextWindow, or give the agent fewer tools \
+             (tools.profile, tools.deny)",
+            self.tokens
+        );
+        reply.take(Kind::Note { text }).await;
     }
 
     /// Enters what happened into the transcript as what it was: the next turns
@@ -126,6 +157,9 @@ impl Asked {
         &mut self,
         reply: &mut Reply<'_>,
     ) -> Result<Option<Turn>, Kind> {
+        if !self.has_room() {
+            return Ok(None);
+        }
         let note = "the provider says that the conversation is too long; what was said first is \
                     being summarised";
         reply

@@ -3,18 +3,20 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use openclaw_prompt::Fixed;
 use openclaw_proto::gateway::ChatKind;
 use openclaw_proto::history::{Message as Sent, SignedThinking, Thought, ToolCall};
 use openclaw_proto::memory::{Hit, Recall};
 use openclaw_proto::origin;
 use openclaw_proto::runner::{BackendSession, Passage};
 use openclaw_sessions::SessionKey;
-use openclaw_sessions::history::{Call, History, Past, Said, Tail, Thinking, characters};
+use openclaw_sessions::history::{Call, History, Past, Said, Tail, Thinking};
 use openclaw_sessions::store;
-use openclaw_settings::Settings;
+use openclaw_settings::{AgentSettings, Settings};
+use openclaw_tokens::{characters, tokens};
 
 use super::context::{Context, passage};
-use super::tails::{self, CHARACTERS_PER_TOKEN, Tails};
+use super::tails::{self, Tails};
 use crate::run::Run;
 
 /// Bytes of a transcript that is read in less time than a thread wakes up in.
@@ -29,14 +31,27 @@ pub(super) enum LoadError {
     Thread(#[from] tokio::task::JoinError),
 }
 
-/// The tokens that are left for the conversation.
-pub(super) fn history_budget(tokens: u64, text: &str, context: &Context) -> usize {
+/// What of a request is not the conversation, in tokens: instructions, tools, what
+/// memory found, and the message.
+pub(super) fn reserved(agent: Option<&AgentSettings>, text: &str, context: &Context) -> usize {
     let files = context.bootstrap.iter();
-    let files = files.map(|file| characters(&file.content));
-    let spent = (files.sum::<usize>() + characters(text)) / CHARACTERS_PER_TOKEN;
-    usize::try_from(tokens)
-        .unwrap_or(usize::MAX)
-        .saturating_sub(spent + context.recall.tokens)
+    let files: Vec<_> = files
+        .map(|file| (file.name.as_str(), file.content.as_str()))
+        .collect();
+    let fixed = agent.map_or(0, |agent| Fixed::of(agent, &files).tokens());
+    fixed + tokens(characters(text)) + recalled(&context.recall)
+}
+
+/// What passages cost with the words that they stand between, in tokens.
+const QUOTES: usize = 80;
+
+/// What memory found costs at most, in tokens.
+fn recalled(recall: &Recall) -> usize {
+    let found: usize = recall.passages.iter().map(|found| found.tokens).sum();
+    match found.min(recall.tokens) {
+        0 => 0,
+        tokens => tokens + QUOTES,
+    }
 }
 
 /// How many of the user's messages a model is given of the conversation of `run`; None:

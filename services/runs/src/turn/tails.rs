@@ -8,9 +8,7 @@ use std::time::{Duration, Instant};
 
 use openclaw_sessions::Error;
 use openclaw_sessions::history::{History, Tail};
-
-/// What a token is taken for, in characters.
-pub(super) const CHARACTERS_PER_TOKEN: usize = 4;
+use openclaw_tokens::CHARACTERS_PER_TOKEN;
 
 /// Conversations that are kept; more than run at the same time by default.
 const TAIL_LIMIT: usize = 16;

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use openclaw_tokens::characters;
 use serde::Deserialize;
 use serde::de::{self, IgnoredAny, SeqAccess, Visitor};
 use serde_json::Value;
@@ -90,7 +91,7 @@ impl Said {
         }
     }
 
-    /// What the message costs, in characters ([`characters`]).
+    /// What the message costs, in characters ([`openclaw_tokens::characters`]).
     pub fn characters(&self) -> usize {
         match self {
             Self::User { text } => characters(text),
@@ -102,21 +103,6 @@ impl Said {
             }
         }
     }
-}
-
-/// What `text` costs at most, in characters of plain English, of which four are
-/// a token. Of other scripts one character is up to three tokens: they are
-/// counted as so many more, or a conversation in Chinese would be six times as
-/// long as it may be. Too many are no harm: whether it fits is then counted.
-pub fn characters(text: &str) -> usize {
-    text.chars()
-        .map(|c| match c.len_utf8() {
-            1 => 1,
-            2 => 4,
-            3 => 8,
-            _ => 12,
-        })
-        .sum()
 }
 
 fn call(block: &StoredBlock) -> Option<Call> {

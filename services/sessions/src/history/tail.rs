@@ -7,8 +7,10 @@ use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
+use openclaw_tokens::CHARACTERS_PER_TOKEN;
+
 use super::said::{Entry, Read, Word};
-use super::{CHARACTERS_PER_TOKEN, History, Past, Said, turns};
+use super::{History, Past, Said, turns};
 use crate::disk;
 use crate::error::Error;
 use crate::transcript::{Backward, Chain, LINE_LIMIT, Parent, noted};

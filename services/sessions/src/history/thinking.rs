@@ -47,10 +47,10 @@ impl Thinking {
         }))
     }
 
-    /// What it costs, in characters ([`super::characters`]).
+    /// What it costs, in characters ([`openclaw_tokens::characters`]).
     pub(super) fn characters(&self) -> usize {
         let texts = self.thoughts.iter().map(|thought| thought.text.as_str());
-        texts.map(super::characters).sum()
+        texts.map(openclaw_tokens::characters).sum()
     }
 }
 

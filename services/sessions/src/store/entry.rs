@@ -282,6 +282,10 @@ impl SessionEntry {
         }
         self.set("totalTokens", total);
         self.set("totalTokensFresh", true);
+        // Whoever answered had its instructions first.
+        if turn.input + turn.cache_read + turn.cache_write > 0 {
+            self.set("systemSent", true);
+        }
     }
 
     /// The sessions that backends keep, by backend.

@@ -79,6 +79,84 @@ fn a_patch_touches_only_what_it_says() {
 }
 
 #[test]
+fn list_that_is_not_there_begins_with_its_first_entry() {
+    let (_folder, paths) = place();
+    for typed in [
+        "agents.list[0].id",
+        "agents.list.0.id",
+        "agents[\"list\"][0].id",
+    ] {
+        let mut file = File::open(&paths).unwrap();
+        file.set(&key(typed), json!("work")).unwrap();
+        let written = file.document().unwrap();
+        assert_eq!(
+            written,
+            json!({"agents": {"list": [{"id": "work"}]}}),
+            "{typed}"
+        );
+        assert_eq!(problems(&file), (vec![], 0));
+        file.set(&key("agents.list[1].id"), json!("home")).unwrap();
+        let error = file
+            .set(&key("agents.list[3].id"), json!("more"))
+            .unwrap_err();
+        let words = "agents.list.3 is behind the end of the list, which has 2 entries";
+        let whole = error.to_string();
+        assert_eq!(whole.matches(words).count(), 1, "{whole}");
+        assert!(std::error::Error::source(&error).is_none());
+    }
+    let mut file = File::open(&paths).unwrap();
+    let error = file
+        .set(&key("agents.list[1].id"), json!("work"))
+        .unwrap_err();
+    assert!(error.to_string().contains("has 0 entries"), "{error}");
+    file.set(&key("env.vars.0"), json!("a name that is a number"))
+        .unwrap();
+    assert_eq!(
+        file.document().unwrap()["env"]["vars"]["0"],
+        "a name that is a number"
+    );
+}
+
+#[test]
+fn agents_by_id_are_not_counted() {
+    let (_folder, paths) = place();
+    let text = "{ agents: { entries: { work: {} } } }";
+    fs::write(&paths.configuration, text).unwrap();
+    let mut file = File::open(&paths).unwrap();
+    let error = file
+        .set(&key("agents.list[0].model"), json!("p/m"))
+        .unwrap_err();
+    let error = error.to_string();
+    assert!(
+        error.contains("written by id, as agents.entries.work"),
+        "{error}"
+    );
+    assert_eq!(file.text(), text);
+}
+
+#[test]
+fn mistake_in_a_list_of_tools_is_a_warning_with_its_place() {
+    let (_folder, paths) = place();
+    fs::write(
+        &paths.configuration,
+        "{ tools: { deny: [\"exec\", \"exce\"] } }",
+    )
+    .unwrap();
+    let found = validate(&paths, &Environment::default()).unwrap();
+    let [warning] = &found.warnings[..] else {
+        panic!("{found:?}")
+    };
+    for words in [
+        "openclaw.json:1:27",
+        "tools.deny.1",
+        "\"exce\"",
+        "did you mean \"exec\"?",
+    ] {
+        assert!(warning.contains(words), "{words}: {warning}");
+    }
+}
+
+#[test]
 fn what_was_wrong_before_does_not_stand_in_the_way_of_mending() {
     let (_folder, paths) = place();
     fs::write(&paths.configuration, "{ colour: 1, gateway: { prot: 2 } }").unwrap();

@@ -18,7 +18,8 @@ sections! {
     pub struct Memory {
         /// The default agent's workspace.
         workspace_path: Option<String>,
-        /// The most tokens of history and context a turn is given.
+        /// The most tokens of a request: instructions, tools, what memory found, history,
+        /// and the message.
         #[cfg_attr(test, schemars(range(min = 1)))]
         // Seed 002.
         max_context_tokens: Chosen<u64> = Chosen::by_default(100_000),

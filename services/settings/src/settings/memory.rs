@@ -53,7 +53,8 @@ pub enum Embedder {
 /// Settings of memory as a whole.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Memory {
-    /// The most tokens of history and context a turn is given.
+    /// The most tokens of a request: instructions, tools, what memory found, history, and
+    /// the message.
     pub context_tokens: u64,
     /// Whether somebody has set it.
     pub is_context_set: bool,

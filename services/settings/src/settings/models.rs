@@ -111,9 +111,9 @@ impl Settings {
         window.unwrap_or(CONTEXT_WINDOW)
     }
 
-    /// The most tokens of history and context that a turn with the model is
-    /// given: `memory.maxContextTokens`, and no more than the model's window
-    /// has beside its answer. Where neither is said, the seed's default.
+    /// The most tokens of a request to the model: `memory.maxContextTokens`, and no more
+    /// than the model's window has beside its answer. Where neither is said, the seed's
+    /// default.
     pub fn context_tokens(&self, model: Option<&str>) -> u64 {
         let facts = model
             .map(named)

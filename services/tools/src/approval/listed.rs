@@ -1,7 +1,7 @@
 //! Commands compared with patterns that the user wrote.
 
 use super::command::Word;
-use crate::policy::glob;
+use openclaw_policy::glob;
 
 /// Between two words. No word has it, so a word with blanks is not taken for
 /// several: `"make x/y"` is a program in a folder called `make x`.

@@ -46,6 +46,8 @@ pub(super) async fn status(mut call: Call) -> Result<Answer, Failure> {
     if let Some(only) = &params.channel {
         names.retain(|name| *name == **only);
     }
+    let settings = call.context.core.configuration.settings();
+    let account = |state: &AccountState| account(state, &settings.channels);
     let (mut all, mut each, mut defaults) = (Map::new(), Map::new(), Map::new());
     for name in &names {
         let states = accounts.remove(name).unwrap_or_default();

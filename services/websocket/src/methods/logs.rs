@@ -1,6 +1,7 @@
 //! `logs.tail`: the gateway's own last log lines.
 
-use openclaw_daemon::telemetry::recent;
+use openclaw_config::Paths;
+use openclaw_daemon::telemetry::{self, recent};
 use openclaw_protocol::Failure;
 use serde::Deserialize;
 use serde_json::json;
@@ -34,9 +35,10 @@ pub(super) async fn tail(mut call: Call) -> Result<Answer, Failure> {
         .max_bytes
         .unwrap_or(DEFAULT_BYTES)
         .clamp(1, BYTES_LIMIT);
+    let settings = call.context.core.configuration.settings();
     let tail = recent::tail(params.cursor, limit, bytes);
     Ok(json!({
-        "file": "journal:openclaw-gateway",
+        "file": log(&settings.paths, telemetry::is_journal()),
         "cursor": tail.cursor,
         "size": tail.cursor,
         "lines": tail.lines,
@@ -44,4 +46,35 @@ pub(super) async fn tail(mut call: Call) -> Result<Answer, Failure> {
         "reset": tail.reset,
     })
     .into())
+}
+
+/// Where the lines are kept: the journal, the file of `openclawctl run`, or what
+/// standard error leads to.
+fn log(paths: &Paths, is_journal: bool) -> String {
+    let file = paths.run_log();
+    if is_journal {
+        "journal:openclaw-gateway".to_owned()
+    } else if file.is_file() {
+        file.display().to_string()
+    } else {
+        "stderr".to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn log_that_is_named_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().to_str().unwrap();
+        let environment = [("OPENCLAW_STATE_DIR", state)].into_iter().collect();
+        let paths = Paths::resolve(&environment).unwrap();
+        assert_eq!(log(&paths, true), "journal:openclaw-gateway");
+        assert_eq!(log(&paths, false), "stderr");
+        std::fs::create_dir(folder.path().join("logs")).unwrap();
+        std::fs::write(paths.run_log(), "").unwrap();
+        assert_eq!(log(&paths, false), format!("{state}/logs/run.jsonl"));
+    }
 }

@@ -7,8 +7,9 @@ use nix::sys::signal::Signal;
 use scripted_model::{Recorded, Scenario, Server, Usage};
 use serde_json::{Value, json};
 
-/// Room for a few messages of the length used here, beside the bootstrap files.
-const CONTEXT_TOKENS: u64 = 6_000;
+/// Room for a few messages of the length used here, beside instructions, bootstrap
+/// files and tools.
+const CONTEXT_TOKENS: u64 = 8_500;
 /// More messages than fit.
 const MESSAGES: usize = 12;
 /// Where a UUID has its version, which tells runs of the gateway's own (RFC 9562).
@@ -239,6 +240,8 @@ async fn a_summary_that_is_asked_for_is_the_models_own() {
     let compact = |kept: u32| json!({"key": "main", "maxLines": kept});
     let skipped = socket.call("sessions.compact", compact(8)).await;
     assert_eq!(skipped["compacted"], false, "{skipped}");
+    let why = "there is no turn before the last 8 messages, which stay as they are";
+    assert_eq!(skipped["reason"], why);
 
     model.push(Scenario::text("Es ging um Nummern."));
     let done = socket.call("sessions.compact", compact(3)).await;

@@ -243,6 +243,17 @@ async fn login_that_cannot_be_renewed_gives_way_to_the_next() {
         assert!(notes.contains(words), "{notes}");
     }
     assert!(!notes.contains("do not tell"), "{notes}");
+    // Whoever looks at the logins sees it, too.
+    let listed = suite.ctl(&["auth", "list", "--json"]).await.ok();
+    for words in [
+        "anthropic:me",
+        "invalid_grant",
+        "log in again",
+        "openclawctl auth add anthropic",
+    ] {
+        assert!(listed.contains(words), "{listed}");
+    }
+    assert!(!listed.contains("do not tell"), "{listed}");
     // What was refused is not asked again, and not told again.
     suite.say("again").await;
     for request in asked::turns(&model, 2).await {

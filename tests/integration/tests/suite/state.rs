@@ -121,9 +121,10 @@ async fn state_that_is_read_only_is_told_at_once() {
 
     suite.ctl(&["run", "--stop"]).await.ended(0);
     let began = Instant::now();
-    for arguments in [["message", "hello"].as_slice(), &["run"]] {
+    let job = ["cron", "add", "--every", "1h", "tea"];
+    for arguments in [["message", "hello"].as_slice(), &["run"], &job] {
         let said = suite.ctl(arguments).await.ended(1);
-        said.complains(&["is read-only"]);
+        said.complains(&["is read-only", &state.display().to_string()]);
     }
     assert!(began.elapsed() < AT_ONCE, "{:?}", began.elapsed());
 }

@@ -7,7 +7,7 @@ use super::*;
 fn what_policies_know_is_in_the_table() {
     let known = KNOWN.iter().flat_map(|tool| tool.claude).copied();
     let names: Vec<&str> = TOOLS.iter().map(|(name, _)| *name).collect();
-    for name in known.chain(CLAUDE_ONLY.iter().map(|(name, _)| *name)) {
+    for name in known.chain(CLAUDE_ONLY.iter().map(|tool| tool.name)) {
         assert!(names.contains(&name), "{name}");
     }
     assert!(names.is_sorted());

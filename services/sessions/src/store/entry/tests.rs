@@ -100,6 +100,22 @@ fn reset_counts_from_nothing_and_keeps_what_the_user_set() {
 }
 
 #[test]
+fn instructions_are_sent_with_the_first_answer_and_anew_after_a_reset() {
+    let mut entry = entry();
+    let is_sent = |entry: &SessionEntry| entry.get::<bool>("systemSent").unwrap_or_default();
+    entry.add_usage(&Usage::default(), 0);
+    assert!(!is_sent(&entry), "no model was asked");
+    let turn = Usage {
+        cache_read: 5,
+        ..Usage::default()
+    };
+    entry.add_usage(&turn, 5);
+    assert!(is_sent(&entry));
+    entry.reset(9);
+    assert!(!is_sent(&entry));
+}
+
+#[test]
 fn compactions_costs_and_tokens_add_up() {
     let mut entry = entry();
     for count in 1..3 {

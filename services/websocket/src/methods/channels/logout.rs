@@ -84,10 +84,12 @@ pub(super) fn forget(
         let mut keys = TOKENS.iter().map(|token| place.child(token));
         keys.any(|key| key.get(&after).is_some())
     };
+    // The variable's is the default account's.
+    let env_token = account.is_default && environment.get(&variable).is_some();
     Ok(Done {
         cleared,
-        env_token: environment.get(&variable).is_some(),
-        logged_out: !has_token(&own) && !has_token(&channel),
+        env_token,
+        logged_out: !env_token && !has_token(&own) && !has_token(&channel),
     })
 }
 
@@ -142,6 +144,32 @@ mod tests {
         let again = json!({ "channels": { "telegram": after } });
         let (done, _) = forgotten(folder.path(), &again, "default", true);
         assert!(!done.cleared && done.logged_out);
+    }
+
+    #[test]
+    fn logout_says_that_the_environment_still_has_a_token() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().to_str().unwrap();
+        let variables = [("OPENCLAW_STATE_DIR", state), ("TELEGRAM_BOT_TOKEN", "1:a")];
+        let environment: Environment = variables.into_iter().collect();
+        let paths = Paths::resolve(&environment).unwrap();
+        let text = json!({"channels": {"telegram": {"accounts": {"work": {"botToken": "2:b"}}}}});
+        fs::write(&paths.configuration, text.to_string()).unwrap();
+        let done = |account: &str, is_default: bool| {
+            let account = Account {
+                channel: "telegram".to_owned(),
+                account: account.to_owned(),
+                is_default,
+            };
+            let done = forget(&account, &paths, &environment).unwrap();
+            (done.cleared, done.env_token, done.logged_out)
+        };
+        assert_eq!(done("default", true), (false, true, false));
+        assert_eq!(
+            done("work", false),
+            (true, false, true),
+            "the variable is not its"
+        );
     }
 
     #[test]

@@ -31,8 +31,18 @@ pub(in super::super) async fn compact(mut call: Call) -> Result<Answer, Failure>
     let agent = params.agent_id.as_deref().unwrap_or_default();
     let key = call.context.core.key(&params.key, agent).map_err(refused)?;
     let kept = params.max_lines.unwrap_or(KEPT).max(1);
-    let compacted = of_session(&call.context, &key, kept).await?;
-    Ok(json!({ "ok": true, "key": key.as_str(), "compacted": compacted }).into())
+    let mut answer = json!({ "ok": true, "key": key.as_str(), "compacted": true });
+    if !of_session(&call.context, &key, kept).await? {
+        answer["compacted"] = json!(false);
+        answer["reason"] = json!(too_short(kept));
+    }
+    Ok(answer.into())
+}
+
+/// Why nothing was summarised.
+fn too_short(kept: u32) -> String {
+    let messages = if kept == 1 { "message" } else { "messages" };
+    format!("there is no turn before the last {kept} {messages}, which stay as they are")
 }
 
 /// Puts a summary that the agent writes in the place of all but the last `kept`
@@ -59,5 +69,16 @@ async fn of_session(context: &Context, key: &SessionKey, kept: u32) -> Result<bo
         Made::Failed(why) => Err(Failure::unavailable(format!(
             "Session {key} was not compacted: {why}"
         ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::too_short;
+
+    #[test]
+    fn reason_of_no_compaction_names_what_stays() {
+        assert!(too_short(20).contains("the last 20 messages"));
+        assert!(too_short(1).contains("the last 1 message,"));
     }
 }

@@ -174,6 +174,7 @@ pub(super) async fn system(audit: &mut Audit) {
     });
     let status = audit.row("status", json!({}), status).await;
     let recent = &status["sessions"]["recent"][0];
+    assert_eq!(recent["systemSent"], true, "{recent}");
     for name in ["key", "sessionId", "updatedAt", "model", "totalTokens"] {
         assert_eq!(recent[name], newest[name], "{name}: {recent} {newest}");
     }
@@ -377,12 +378,10 @@ pub(super) async fn configuration(audit: &mut Audit) {
         assert_eq!(child["required"], child["key"] == "id", "{child}");
     }
 
+    let log = audit.suite.state().join("logs/run.jsonl");
+    assert!(log.is_file(), "{}", log.display());
     let tail = audit
-        .row(
-            "logs.tail",
-            json!({"limit": 200}),
-            json!({"file": "journal:openclaw-gateway"}),
-        )
+        .row("logs.tail", json!({"limit": 200}), json!({ "file": log }))
         .await;
     let lines = tail["lines"].to_string();
     assert!(

@@ -114,24 +114,63 @@ pub const KNOWN: [Known; 13] = [
     },
 ];
 
-/// Tools of the Claude Code CLI that have no counterpart here, with the group
-/// of OpenClaw's that they are in.
-pub const CLAUDE_ONLY: [(&str, &str); 4] = [
-    ("WebFetch", "web"),
-    ("WebSearch", "web"),
-    ("Task", "sessions"),
-    ("TodoWrite", "agents"),
+/// A tool of another agent's CLI that has no counterpart here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Foreign {
+    /// As that CLI calls it.
+    pub name: &'static str,
+    /// OpenClaw's group that it is in.
+    pub group: &'static str,
+    /// OpenClaw's tools that do the same: who denies one of them means this.
+    pub openclaw: &'static [&'static str],
+}
+
+/// Those of the Claude Code CLI.
+pub const CLAUDE_ONLY: [Foreign; 4] = [
+    Foreign {
+        name: "WebFetch",
+        group: "web",
+        openclaw: &["web_fetch"],
+    },
+    Foreign {
+        name: "WebSearch",
+        group: "web",
+        openclaw: &["web_search"],
+    },
+    Foreign {
+        name: "Task",
+        group: "sessions",
+        openclaw: &["sessions_spawn", "subagents"],
+    },
+    Foreign {
+        name: "TodoWrite",
+        group: "agents",
+        openclaw: &["update_plan"],
+    },
 ];
 
-/// The same of the Codex CLI.
-pub const CODEX_ONLY: [(&str, &str); 1] = [("web_search", "web")];
+/// Those of the Codex CLI.
+pub const CODEX_ONLY: [Foreign; 1] = [Foreign {
+    name: "web_search",
+    group: "web",
+    openclaw: &[],
+}];
+
+/// The tool of another agent's CLI of that name.
+#[must_use]
+pub fn foreign(name: &str) -> Option<&'static Foreign> {
+    all_foreign().find(|known| known.name == name)
+}
+
+/// The tools that other agents' CLIs alone have.
+pub(crate) fn all_foreign() -> impl Iterator<Item = &'static Foreign> {
+    CLAUDE_ONLY.iter().chain(&CODEX_ONLY)
+}
 
 /// The group of a tool that other agents' CLIs alone have.
 #[must_use]
 pub fn foreign_group(name: &str) -> Option<&'static str> {
-    let mut all = CLAUDE_ONLY.iter().chain(&CODEX_ONLY);
-    all.find(|(known, _)| *known == name)
-        .map(|(_, group)| *group)
+    foreign(name).map(|known| known.group)
 }
 
 /// The group of the tools of MCP servers.
@@ -242,9 +281,9 @@ mod tests {
                     .chain(tool.aliases)
                     .chain(tool.claude)
             })
+            .chain(CLAUDE_ONLY.iter().map(|tool| &tool.name))
+            .chain(CODEX_ONLY.iter().map(|tool| &tool.name))
             .copied()
-            .chain(CLAUDE_ONLY.iter().map(|(name, _)| *name))
-            .chain(CODEX_ONLY.iter().map(|(name, _)| *name))
             .collect();
         let count = names.len();
         names.sort_unstable();

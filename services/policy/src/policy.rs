@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::catalog::{self, CLAUDE_ONLY, KNOWN, Profile, SERVER_GROUP, SERVER_SEPARATOR};
+use crate::catalog::{self, KNOWN, Profile, SERVER_GROUP};
 
 /// One layer of a policy, as the configuration has it. Entries are names of
 /// tools, `group:NAME`, or patterns with `*`.
@@ -30,6 +30,9 @@ pub struct Policy {
 
 /// The groups of tools that run something, touch files, or reach out.
 const OF_THE_MACHINE: [&str; 4] = ["fs", "runtime", "web", SERVER_GROUP];
+
+/// OpenClaw's name for the tools of all servers.
+pub(crate) const SERVERS: &str = "bundle-mcp";
 
 /// Why a tool is not there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -114,36 +117,6 @@ impl Policy {
         }
         (allowed, denied)
     }
-
-    /// Entries that are the name of nothing here: mistakes, or tools of
-    /// OpenClaw's that do not exist here.
-    #[must_use]
-    pub fn unknown(&self) -> Vec<&str> {
-        let lists = self
-            .layers
-            .iter()
-            .flat_map(|layer| [&layer.allow, &layer.also_allow, &layer.deny]);
-        lists
-            .flatten()
-            .map(String::as_str)
-            .filter(|entry| !is_known(entry))
-            .collect()
-    }
-}
-
-fn is_known(entry: &str) -> bool {
-    let groups = catalog::GROUPS.iter().map(|(group, _)| *group);
-    let groups = groups.chain(CLAUDE_ONLY.iter().map(|(_, group)| *group));
-    match entry.strip_prefix("group:") {
-        Some("openclaw" | "all") => true,
-        Some(group) => group == SERVER_GROUP || groups.into_iter().any(|known| known == group),
-        None => {
-            entry.contains('*')
-                || entry.contains(SERVER_SEPARATOR)
-                || catalog::find(entry).is_some()
-                || catalog::foreign_group(entry).is_some()
-        }
-    }
 }
 
 /// A tool by all its names.
@@ -161,11 +134,11 @@ impl<'a> Tool<'a> {
             let group = known.group;
             return Self { names, group };
         }
-        let group = catalog::foreign_group(name).unwrap_or(SERVER_GROUP);
-        Self {
-            names: vec![name],
-            group,
-        }
+        let mut names = vec![name];
+        let foreign = catalog::foreign(name);
+        names.extend(foreign.iter().flat_map(|tool| tool.openclaw));
+        let group = foreign.map_or(SERVER_GROUP, |tool| tool.group);
+        Self { names, group }
     }
 
     fn is_in(&self, entries: &[String]) -> bool {
@@ -177,13 +150,15 @@ impl<'a> Tool<'a> {
             Some("all") => true,
             Some("openclaw") => self.group != SERVER_GROUP,
             Some(group) => group == self.group,
+            None if entry == SERVERS => self.group == SERVER_GROUP,
             None => self.names.iter().any(|name| glob(entry, name)),
         }
     }
 }
 
 /// Whether `text` fits `pattern`, in which `*` stands for anything.
-pub(crate) fn glob(pattern: &str, text: &str) -> bool {
+#[must_use]
+pub fn glob(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
     let Some(mut rest) = text.strip_prefix(first) else {
@@ -293,21 +268,27 @@ mod tests {
     }
 
     #[test]
-    fn what_names_nothing_is_told() {
-        let policy = Policy::new(vec![layer(
-            None,
-            &[
-                "raed",
-                "group:fs",
-                "files__*",
-                "mem*",
-                "files__read",
-                "TodoWrite",
-            ],
-            &["group:nodes"],
-            &["exec"],
-        )]);
-        assert_eq!(policy.unknown(), ["raed", "group:nodes"]);
+    fn tool_of_a_cli_is_denied_by_openclaws_name() {
+        for (entry, tool) in [
+            ("web_fetch", "WebFetch"),
+            ("web_search", "WebSearch"),
+            ("web_search", "web_search"),
+            ("web_*", "WebFetch"),
+            ("sessions_spawn", "Task"),
+        ] {
+            assert!(
+                !allowed(&[layer(None, &[], &[], &[entry])], tool),
+                "{entry}"
+            );
+            assert!(allowed(&[layer(None, &[entry], &[], &[])], tool), "{entry}");
+        }
+        assert!(allowed(
+            &[layer(None, &[], &[], &["web_fetch"])],
+            "WebSearch"
+        ));
+        let no_servers = [layer(None, &[], &[], &["bundle-mcp"])];
+        assert!(!allowed(&no_servers, "files__read"));
+        assert!(allowed(&no_servers, "read"));
     }
 
     #[test]

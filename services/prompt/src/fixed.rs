@@ -1,0 +1,108 @@
+//! What every request of an agent has beside the conversation.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use openclaw_policy::Policy;
+use openclaw_settings::AgentSettings;
+use openclaw_tokens::{characters, tokens};
+use openclaw_tools::{Builtin, ToolDefinition};
+use openclaw_turn::HostTool;
+use serde_json::json;
+
+use crate::policy::policy;
+use crate::system::{Told, system};
+
+/// What a request has around its parts: roles, names of fields, tags, in tokens.
+const FRAME: usize = 64;
+
+/// What is around a tool's definition in a request, in characters.
+const TOOL_FRAME: usize = 48;
+
+/// What every request of an agent has beside the conversation, in tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fixed {
+    /// Instructions, bootstrap files among them.
+    pub instructions: usize,
+    /// Definitions of our tools. Those of servers of tools are known in the turn's
+    /// process alone, which counts them there.
+    pub tools: usize,
+}
+
+impl Fixed {
+    /// What `agent` is told with these bootstrap files.
+    pub fn of(agent: &AgentSettings, files: &[(&str, &str)]) -> Self {
+        let told = Told {
+            agent_id: &agent.id,
+            persona: &agent.persona,
+            workspace: &agent.workspace,
+            files,
+            is_message: true,
+        };
+        Self {
+            instructions: tokens(characters(&system(told))) + FRAME,
+            tools: definitions(&policy(agent)),
+        }
+    }
+
+    /// All of it.
+    pub fn tokens(self) -> usize {
+        self.instructions + self.tools
+    }
+}
+
+/// What the definitions of the tools cost that `policy` leaves.
+fn definitions(policy: &Policy) -> usize {
+    let (there, _) = policy.split();
+    let cost = |name: &&str| COSTS.get(*name).copied().unwrap_or_default();
+    tokens(there.iter().map(cost).sum())
+}
+
+/// What the definition of each tool costs, in characters.
+static COSTS: LazyLock<BTreeMap<&'static str, usize>> = LazyLock::new(|| {
+    let builtin = Builtin::ALL.map(|tool| (tool.name(), cost(&tool.definition())));
+    let host = HostTool::ALL.map(|tool| (tool.name(), cost(&tool.definition())));
+    builtin.into_iter().chain(host).collect()
+});
+
+/// What a definition costs, in characters.
+fn cost(tool: &ToolDefinition) -> usize {
+    let written = json!([tool.name, tool.description, tool.parameters]);
+    characters(&written.to_string()) + TOOL_FRAME
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use openclaw_policy::Layer;
+
+    /// A definition as a provider is sent it.
+    fn sent(tool: &ToolDefinition) -> String {
+        json!({"type": "function", "function": {"name": tool.name,
+            "description": tool.description, "parameters": tool.parameters}})
+        .to_string()
+    }
+
+    #[test]
+    fn definitions_cost_no_more_than_is_counted() {
+        let real = tiktoken_rs::cl100k_base().unwrap();
+        let builtin = Builtin::ALL.map(Builtin::definition);
+        let host = HostTool::ALL.map(HostTool::definition);
+        let all: Vec<String> = builtin.iter().chain(&host).map(sent).collect();
+        let tokens = real.encode_ordinary(&all.concat()).len();
+        let counted = definitions(&Policy::default());
+        assert!(counted >= tokens, "{counted} of {tokens}");
+        assert!(counted < tokens * 3 / 2, "{counted} of {tokens}");
+    }
+
+    #[test]
+    fn definitions_of_denied_tools_cost_nothing() {
+        let deny = |name: &str| Layer {
+            deny: vec![name.to_owned()],
+            ..Layer::default()
+        };
+        assert_eq!(definitions(&Policy::new(vec![deny("*")])), 0);
+        let less = definitions(&Policy::new(vec![deny("group:fs")]));
+        assert!(less < definitions(&Policy::default()));
+    }
+}
