@@ -42,6 +42,9 @@ pub struct Past {
     pub entry_id: String,
     /// The run it belongs to, if it says so.
     pub run_id: Option<String>,
+    /// Runs whose messages were said while its own was being answered, and are answered from
+    /// here on.
+    pub answers: Vec<String>,
     /// The message.
     pub said: Said,
     /// What a model thought before it. Of a message before a compaction there is

@@ -191,9 +191,11 @@ fn take(exchanges: &mut Vec<(Option<String>, NewExchange)>, message: &Message, a
             exchanges.push((run, exchange));
         }
         Said::Assistant { text, .. } => {
+            let meanwhile = said_meanwhile(exchanges, message);
             let mut latest = exchanges.iter_mut().rev();
             let answered = latest.find(|(known, _)| run.is_none() || *known == run);
             if let Some((_, exchange)) = answered {
+                add(&mut exchange.user_text, &meanwhile);
                 add(&mut exchange.bot_text, &text);
                 if broke_off(message) {
                     exchange.bot_text.clear();
@@ -203,6 +205,21 @@ fn take(exchanges: &mut Vec<(Option<String>, NewExchange)>, message: &Message, a
         }
         _ => {}
     }
+}
+
+/// Takes out what was said while the run of `message` was being answered, and is answered by
+/// it: one answer is one exchange.
+fn said_meanwhile(exchanges: &mut Vec<(Option<String>, NewExchange)>, message: &Message) -> String {
+    let mut said = String::new();
+    for run in message.also_answers() {
+        let is_it = |(known, exchange): &(Option<String>, NewExchange)| {
+            known.as_deref() == Some(run) && exchange.bot_text.is_empty()
+        };
+        if let Some(at) = exchanges.iter().rposition(is_it) {
+            add(&mut said, &exchanges.remove(at).1.user_text);
+        }
+    }
+    said
 }
 
 /// Whether the answer ends here without being whole: an error is recorded with

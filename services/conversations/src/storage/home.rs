@@ -81,6 +81,8 @@ impl Home {
             };
             let run = message.run_id().unwrap_or_default();
             if let Some(exchange) = self.open.get_mut(run) {
+                // Their messages are a part of this exchange, and in the view already.
+                self.is_stale |= message.also_answers().next().is_some();
                 home::add(&mut exchange.bot_text, &assistant.content.to_text());
             }
         }

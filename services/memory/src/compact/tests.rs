@@ -45,6 +45,7 @@ fn conversation(events: Vec<Event>) -> Vec<Past> {
         past.push(Past {
             entry_id,
             run_id: None,
+            answers: Vec::new(),
             said,
             thinking: None,
         });

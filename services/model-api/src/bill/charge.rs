@@ -36,6 +36,11 @@ impl Charge {
         self.bill.lock().see(self.id, usage);
     }
 
+    /// Searches of the web that the provider has made for it so far.
+    pub fn see_searches(&self, searches: u64) {
+        self.bill.lock().see_searches(self.id, searches);
+    }
+
     /// The question goes out now.
     pub fn send(&self) {
         self.bill.lock().send(self.id, Instant::now());

@@ -201,3 +201,18 @@ fn bill_charges_what_may_have_been_made_where_nobody_heard_the_end() {
     totals.close(id, true, after(50));
     assert_eq!(totals.used().output, 1000);
 }
+
+#[tokio::test]
+async fn bill_has_the_searches_that_the_provider_made() {
+    let bill = bill(0.0, true);
+    let charge = bill.admit(&ESTIMATE).await.unwrap();
+    charge.see(used(1000, 100));
+    charge.see_searches(3);
+    let tokens = 0.002;
+    assert!((bill.cost().unwrap() - tokens - 0.03).abs() < 1e-9);
+    charge.end();
+    drop(charge);
+    assert!((bill.cost().unwrap() - tokens - 0.03).abs() < 1e-9);
+    let why = bill.admit(&ESTIMATE).await.unwrap_err();
+    assert!(why.contains("costPerTurn"), "{why}");
+}

@@ -15,6 +15,12 @@ pub const MOST_TOKENS: u64 = 1_000_000_000_000;
 /// what it thinks is not told while it does, and is paid for. More than most make.
 const TOKENS_PER_SECOND: u64 = 200;
 
+/// US dollars that a search of the web costs beside its tokens, at Anthropic and at OpenAI (price
+/// lists of early 2026).
+const SEARCH: f64 = 0.01;
+/// More searches than an answer has.
+const MOST_SEARCHES: u32 = 1_000_000;
+
 /// What is used, answers that are under way included.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Used {
@@ -29,6 +35,8 @@ pub(super) struct Open {
     price: Option<Price>,
     /// What it used so far.
     pub(super) seen: Usage,
+    /// Searches of the web so far.
+    searches: u32,
     /// When it was asked for.
     sent: Instant,
     /// What was seen is what it used: it came to its end.
@@ -53,7 +61,12 @@ impl Open {
     }
 
     fn cost_of(&self, usage: &Usage) -> f64 {
-        self.price.as_ref().map_or(0.0, |price| cost(price, usage))
+        let tokens = self.price.as_ref().map_or(0.0, |price| cost(price, usage));
+        tokens + self.searched()
+    }
+
+    fn searched(&self) -> f64 {
+        f64::from(self.searches) * SEARCH
     }
 
     /// The most that it may come to.
@@ -93,6 +106,7 @@ impl Totals {
             price: asked.price.clone(),
             asked,
             seen: Usage::default(),
+            searches: 0,
             sent: Instant::now(),
             is_whole: false,
         };
@@ -111,6 +125,14 @@ impl Totals {
     pub(super) fn see(&mut self, id: u64, usage: Usage) {
         if let Some(open) = self.open.get_mut(&id) {
             open.seen = bounded(usage);
+        }
+    }
+
+    /// Searches of the web for an answer that is under way.
+    pub(super) fn see_searches(&mut self, id: u64, searches: u64) {
+        if let Some(open) = self.open.get_mut(&id) {
+            let searches = u32::try_from(searches).unwrap_or(MOST_SEARCHES);
+            open.searches = searches.min(MOST_SEARCHES);
         }
     }
 
@@ -133,6 +155,7 @@ impl Totals {
         if let Some(open) = self.open.remove(&id)
             && counts
         {
+            self.cost += open.searched();
             self.settle(bounded(open.at_its_end(now)), open.price);
         }
     }

@@ -22,7 +22,7 @@ pub(super) fn keep(fields: &mut Map<String, Value>, known: &[&str], grants: &Gra
 }
 
 /// Fields that cost more than the model's price says.
-const COSTLY: [&str; 3] = ["fallbacks", "service_tier", "speed"];
+const COSTLY: [&str; 4] = ["fallbacks", "inference_geo", "service_tier", "speed"];
 
 /// Leaves out what makes an answer dearer than it is counted.
 pub(super) fn keep_price(fields: &mut Map<String, Value>) {

@@ -17,6 +17,8 @@ const METRICS: &[u8] = b"amazon-bedrock-invocationMetrics";
 #[serde(default)]
 struct Report {
     usage: Option<Tokens>,
+    /// Of the responses API, in a whole answer. Not typed either.
+    output: Value,
     /// Of the Messages API, at the beginning of a stream.
     message: Option<Inner>,
     /// Of the responses API, at the end of one.
@@ -29,6 +31,7 @@ struct Report {
 #[serde(default)]
 struct Inner {
     usage: Option<Tokens>,
+    output: Value,
 }
 
 /// Not typed as numbers: one that is none is no reason to lose the others.
@@ -40,6 +43,7 @@ struct Tokens {
     cache_read_input_tokens: Value,
     cache_creation_input_tokens: Value,
     cache_creation: Value,
+    server_tool_use: Value,
     input_tokens_details: Value,
     prompt_tokens: Value,
     completion_tokens: Value,
@@ -63,6 +67,8 @@ pub(super) struct Reported {
     pub(super) has_input: bool,
     /// What was generated is known, to the end.
     pub(super) is_whole: bool,
+    /// Searches of the web that the provider made.
+    pub(super) searches: u64,
 }
 
 impl Reported {
@@ -75,6 +81,15 @@ impl Reported {
         let Ok(report) = serde_json::from_slice::<Report>(json) else {
             return;
         };
+        let inner = report.response.iter().map(|response| &response.output);
+        let items = inner
+            .chain([&report.output])
+            .filter_map(Value::as_array)
+            .flatten();
+        let searches = items
+            .filter(|item| item["type"] == "web_search_call")
+            .count();
+        self.searches = self.searches.max(searches as u64);
         if let Some(tokens) = report.message.and_then(|message| message.usage) {
             // The beginning: what is generated comes later.
             self.add(api, &tokens, false);
@@ -92,6 +107,8 @@ impl Reported {
     fn add(&mut self, api: Api, tokens: &Tokens, is_whole: bool) {
         let most = |known: u64, told: &Value| known.max(told.as_u64().unwrap_or_default());
         let usage = &mut self.usage;
+        let searches = &tokens.server_tool_use["web_search_requests"];
+        self.searches = most(self.searches, searches);
         if api.is_messages() {
             self.has_input |= tokens.input_tokens.is_u64();
             usage.input = most(usage.input, &tokens.input_tokens);

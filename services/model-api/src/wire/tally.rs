@@ -143,6 +143,11 @@ impl Tally {
         }
     }
 
+    /// Searches of the web that the provider made so far, which it charges for beside the tokens.
+    pub fn searches(&self) -> u64 {
+        self.reported.searches
+    }
+
     /// What it used so far: as the provider says, else as it can be guessed,
     /// and never nothing.
     pub fn usage(&self) -> Usage {

@@ -121,6 +121,7 @@ impl Metered {
 
     fn see(&self, tally: &Tally) {
         self.charge.see(tally.usage());
+        self.charge.see_searches(tally.searches());
         if tally.is_over() {
             self.charge.end();
         }

@@ -30,6 +30,8 @@ pub(super) struct Assembler {
     speaker: Started,
     /// Provider and model that signed what was thought before this message.
     signer: Option<(String, String)>,
+    /// Runs whose messages the agent was given before it.
+    given: Vec<String>,
 }
 
 /// The rest of a run's entries, and what it cost.
@@ -111,6 +113,7 @@ impl Assembler {
                 self.results.push(message);
             }
             Kind::Usage(usage) => self.usage(usage),
+            Kind::Steered { run_ids } => self.given.extend_from_slice(run_ids),
             Kind::Resources(resources) => self.resources = Some(resources.clone()),
             _ => {}
         }
@@ -253,6 +256,10 @@ impl Assembler {
         messages
             .iter_mut()
             .for_each(|message| message.set_run_id(&self.run_id));
+        let given = std::mem::take(&mut self.given);
+        if let Some(answer) = messages.first_mut().filter(|_| !given.is_empty()) {
+            answer.set_also_answers(given);
+        }
         messages
     }
 }

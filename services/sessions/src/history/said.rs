@@ -144,6 +144,8 @@ pub(super) struct Read {
 pub(super) enum Entry {
     Message {
         run_id: Option<String>,
+        /// Other runs whose messages it answers.
+        answers: Vec<String>,
         said: Said,
         thinking: Option<Box<Thinking>>,
     },
@@ -225,6 +227,8 @@ struct Openclaw {
     command: Option<IgnoredAny>,
     #[serde(default)]
     withdrawn: Option<Value>,
+    #[serde(default)]
+    also_answers: Option<Value>,
 }
 
 /// Words, calls and signed thinking out of a text or out of blocks.
@@ -281,6 +285,7 @@ impl Written<'_> {
 fn user(text: String) -> Entry {
     Entry::Message {
         run_id: None,
+        answers: Vec::new(),
         said: Said::User { text },
         thinking: None,
     }
@@ -292,6 +297,7 @@ impl Body<'_> {
             run_id: run,
             command,
             withdrawn,
+            also_answers,
         } = self.openclaw.unwrap_or_default();
         // What the gateway itself was told and answered.
         if command.is_some() {
@@ -326,10 +332,23 @@ impl Body<'_> {
         };
         Entry::Message {
             run_id,
+            answers: also_answers.map(texts).unwrap_or_default(),
             said,
             thinking,
         }
     }
+}
+
+/// The texts of a list; of anything else none.
+fn texts(value: Value) -> Vec<String> {
+    let Value::Array(items) = value else {
+        return Vec::new();
+    };
+    let text = |item| match item {
+        Value::String(text) => Some(text),
+        _ => None,
+    };
+    items.into_iter().filter_map(text).collect()
 }
 
 fn run_of_key(key: Option<String>) -> Option<String> {

@@ -131,12 +131,14 @@ impl Tail {
             Entry::Silent => true,
             Entry::Message {
                 run_id,
+                answers,
                 said,
                 thinking,
             } => {
                 self.take(Past {
                     entry_id,
                     run_id,
+                    answers,
                     said,
                     thinking,
                 });
@@ -201,6 +203,7 @@ impl Tail {
         self.summary = Some(Past {
             entry_id,
             run_id: None,
+            answers: Vec::new(),
             said: Said::summary(summary),
             thinking: None,
         });
@@ -397,12 +400,14 @@ impl<'a> Reader<'a> {
             } => self.compaction(entry_id, &summary, first_kept),
             Entry::Message {
                 run_id,
+                answers,
                 said,
                 thinking,
             } => {
                 self.message(Past {
                     entry_id,
                     run_id,
+                    answers,
                     said,
                     // What comes before a compaction is read after it.
                     thinking: thinking.filter(|_| self.tail.summary.is_none()),
@@ -420,6 +425,7 @@ impl<'a> Reader<'a> {
         self.tail.summary = Some(Past {
             entry_id,
             run_id: None,
+            answers: Vec::new(),
             said: Said::summary(summary),
             thinking: None,
         });

@@ -50,10 +50,14 @@ const SHORT: usize = 2;
 struct Turn(Vec<Past>);
 
 /// A message that came while another was being answered stands before that
-/// answer in the file; answers that name their run join it again.
+/// answer in the file; answers that name their run join it again. One that was
+/// answered with it stands in its turn, before what answers it.
 fn group(messages: Vec<Past>) -> Vec<Turn> {
     let mut turns: Vec<Turn> = Vec::new();
     for past in messages {
+        for run in &past.answers {
+            take_in(&mut turns, past.run_id.as_deref(), run);
+        }
         let last = turns.len().checked_sub(1);
         let place = match (&past.said, &past.run_id) {
             (Said::User { .. }, _) => None,
@@ -73,7 +77,33 @@ fn group(messages: Vec<Past>) -> Vec<Turn> {
     turns
 }
 
+/// Moves the message of `run`, to which nobody answered, into the turn of `into`.
+fn take_in(turns: &mut Vec<Turn>, into: Option<&str>, run: &str) {
+    let is_of = |run: Option<&str>, turn: &Turn| run.is_some_and(|run| turn.is_of(run));
+    let from = turns.iter().rposition(|turn| turn.is_of(run));
+    let Some(from) = from.filter(|_| turns.iter().any(|turn| is_of(into, turn))) else {
+        return;
+    };
+    if is_of(into, &turns[from]) || !turns[from].is_unanswered() {
+        return;
+    }
+    let said = turns.remove(from);
+    if let Some(turn) = turns.iter_mut().rfind(|turn| is_of(into, turn)) {
+        let is_words = |past: &Past| matches!(past.said, Said::User { .. });
+        turn.0.extend(said.0.into_iter().filter(is_words));
+    }
+}
+
 impl Turn {
+    /// Whether nothing was said to it: the end of its run, which has no words, is there.
+    fn is_unanswered(&self) -> bool {
+        self.0.iter().all(|past| match &past.said {
+            Said::User { .. } => true,
+            Said::Assistant { text, calls } => text.is_empty() && calls.is_empty(),
+            Said::Tool { .. } => false,
+        })
+    }
+
     fn characters(&self) -> usize {
         self.0.iter().map(Past::characters).sum()
     }

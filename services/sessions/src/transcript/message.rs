@@ -13,6 +13,8 @@ const COMMAND: &str = "command";
 
 /// In it: a note of what happened, which nobody said.
 const EVENT: &str = "event";
+/// Runs whose messages an answer is to as well.
+const ALSO_ANSWERS: &str = "alsoAnswers";
 
 /// How a message came, in there.
 const CHANNEL: &str = "channel";
@@ -204,6 +206,18 @@ impl Message {
             let openclaw = serde_json::json!({ "runId": run_id });
             self.rest_mut().insert(OPENCLAW.to_owned(), openclaw);
         }
+    }
+
+    /// Notes that it answers the messages of these runs too, which came while its own was
+    /// being answered.
+    pub fn set_also_answers(&mut self, run_ids: Vec<String>) {
+        self.set_own(ALSO_ANSWERS, run_ids);
+    }
+
+    /// Other runs whose messages it answers.
+    pub fn also_answers(&self) -> impl Iterator<Item = &str> {
+        let runs = self.own(ALSO_ANSWERS).and_then(Value::as_array);
+        runs.into_iter().flatten().filter_map(Value::as_str)
     }
 
     /// Notes how a user's message came: over which channel, and under which

@@ -174,6 +174,50 @@ fn a_message_that_came_during_a_turn_stands_after_its_answer() {
     assert_eq!(history.after("elsewhere"), 4);
 }
 
+/// Else it is asked again with the next message, and done twice.
+#[test]
+fn a_message_that_was_answered_with_another_stands_in_that_turn() {
+    let both = |run: &str, text: &str, meanwhile: &[&str]| {
+        let mut message = say(run, text);
+        message.set_also_answers(meanwhile.iter().map(|run| (*run).to_owned()).collect());
+        message
+    };
+    let (_dir, path, _) = written(vec![
+        ask("1", "book the flight"),
+        ask("2", "and pay Bob"),
+        // Its run has its end before it is answered.
+        say("2", ""),
+        ask("3", "and Ann"),
+        call("1", "c"),
+        result("1", "c", "booked"),
+        both("1", "booked, and paid both", &["2", "3", "unknown"]),
+        ask("4", "thanks"),
+    ]);
+    let expected = [
+        "book the flight",
+        ">c",
+        "<c",
+        "and pay Bob",
+        "and Ann",
+        "booked, and paid both",
+        "thanks",
+    ];
+    assert_eq!(words(&load(&path, 10_000)), expected);
+    let tail = Tail::read(&path, 10_000, &HashSet::new()).unwrap();
+    let kept = tail.history(10_000, &HashSet::new()).unwrap();
+    assert_eq!(words(&kept), expected);
+
+    // What has an answer of its own stays where it is, and so does what nobody names.
+    let (_dir, path, _) = written(vec![
+        ask("1", "one"),
+        ask("2", "two"),
+        say("2", "2"),
+        both("1", "1", &["2", "1"]),
+        both("elsewhere", "3", &["2"]),
+    ]);
+    assert_eq!(words(&load(&path, 10_000)), ["one", "1", "two", "2", "3"]);
+}
+
 #[test]
 fn nothing_before_a_reset_is_remembered() {
     use std::io::Write as _;

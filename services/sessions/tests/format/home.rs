@@ -40,6 +40,19 @@ fn exchange(user: &str, bot: &str, sent: i64, replied: i64) -> (String, String, 
 }
 
 #[test]
+fn what_was_answered_with_another_is_one_exchange_with_it() {
+    let mut both = answered("1", "to both", 5, StopReason::Stop);
+    both.set_also_answers(vec!["2".to_owned()]);
+    let said = exchanges(vec![
+        asked("1", "first", 1),
+        asked("2", "second", 2),
+        answered("2", "", 3, StopReason::Stop),
+        both,
+    ]);
+    assert_eq!(said, [exchange("first\n\nsecond", "to both", 1, 5)]);
+}
+
+#[test]
 fn answers_are_those_of_their_runs() {
     let said = exchanges(vec![
         asked("1", "first", 1),

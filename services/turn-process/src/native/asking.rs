@@ -70,6 +70,7 @@ impl Metered {
 
     fn count(&self) {
         self.charge.see(self.tally.usage());
+        self.charge.see_searches(self.tally.searches());
         if self.tally.is_over() {
             self.charge.end();
         }

@@ -166,3 +166,30 @@ fn form_of_an_answer_is_in_its_headers() {
     assert_eq!(form("application/json", Some("identity")), Form::Whole);
     assert_eq!(form("text/event-stream", Some("gzip")), Form::Opaque);
 }
+
+#[test]
+fn tally_counts_the_searches_that_are_charged_for() {
+    let searched = |api: Api, form: Form, answer: &[u8]| {
+        let mut tally = Tally::new(api, form, 300, None);
+        answer.chunks(7).for_each(|piece| tally.feed(piece));
+        tally.end();
+        tally.searches()
+    };
+    let used = json!({"output_tokens": 5, "server_tool_use": {"web_search_requests": 12}});
+    let whole = json!({"usage": used}).to_string();
+    assert_eq!(searched(Api::Anthropic, Form::Whole, whole.as_bytes()), 12);
+    let stream = events(&[json!({"type": "message_delta", "usage": used})]);
+    assert_eq!(searched(Api::Anthropic, Form::Events, &stream), 12);
+    let output = json!([{"type": "web_search_call"}, {"type": "message"}, {"type": "web_search_call"}, {"type": 7}, {}]);
+    let answer = json!({"usage": {"input_tokens": 1, "output_tokens": 1}, "output": output});
+    assert_eq!(
+        searched(Api::Responses, Form::Whole, answer.to_string().as_bytes()),
+        2
+    );
+    let stream = events(&[json!({"type": "response.completed", "response": answer})]);
+    assert_eq!(searched(Api::Responses, Form::Events, &stream), 2);
+    assert_eq!(
+        searched(Api::Anthropic, Form::Events, &events(&messages())),
+        0
+    );
+}

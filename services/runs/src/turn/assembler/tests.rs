@@ -205,7 +205,17 @@ fn what_is_said_before_steering_is_an_entry_and_no_end() {
     assert_eq!(first.content.to_text(), "first");
     // As a stop it would be taken for the run's end after a crash.
     assert_eq!(first.stop_reason, StopReason::ToolUse);
+    let answers = |message: &Message| {
+        message
+            .also_answers()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(answers(&entries[0]), ["other"]);
     assert_eq!(assembler.add(&text("second"), 3), None);
+    let rest = assembler.finish(&done(), 4).messages;
+    assert_eq!(answers(&rest[0]), ["other"]);
+    assert_eq!(rest[0].run_id(), Some("r"));
 }
 
 fn thought(text: &str) -> Kind {
