@@ -89,7 +89,12 @@ impl Places {
 
     /// Makes the folders, those of the state directory for the agent's user.
     pub fn make(&self, settings: &Settings) -> Result<(), Error> {
+        let is_there = self.workspace.symlink_metadata().is_ok();
         self.workspace.open_or_create()?;
+        // Elsewhere only what was made just now is not somebody's.
+        if !is_there {
+            self.give(&self.workspace)?;
+        }
         make(&self.home)?;
         make(&self.temporary)?;
         for path in [&*self.workspace, &self.home, &self.temporary] {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect, socket};
-use nix::unistd::geteuid;
+use nix::unistd::{User, geteuid};
 use openclaw_config::Paths;
 use openclaw_foreground::obstacle;
 use openclaw_settings::{Settings, permissions};
@@ -16,6 +16,8 @@ use openclaw_settings::{Settings, permissions};
 use crate::check::{Check, START};
 use crate::remedy::Mend;
 
+/// What an owner needs of a folder.
+const OWNERS: u32 = 0o700;
 /// The permission bits of a mode.
 const PERMISSIONS: u32 = 0o777;
 /// Of the runtime directory, and of the sockets in it: of a user's own suite, and of that of the
@@ -83,9 +85,78 @@ pub(crate) fn workspaces(settings: &Settings) -> Vec<Check> {
                 format!("that of {} is not there: {place}", agent.id),
                 format!("mkdir -m 700 -p {place}"),
             )
-            .mended_by(Mend::Folder(agent.workspace.clone()))
+            .mended_by(Mend::Folder {
+                path: agent.workspace.clone(),
+                owner: agents_user(settings),
+            })
         })
         .collect()
+}
+
+/// The user that agents are where the suite is root, if there is none of the wanted name.
+const NOBODY: &str = "nobody";
+
+/// Workspaces outside the state folder that are there, and that the agents of a suite of root
+/// cannot use: those inside are given to them.
+pub(crate) fn closed_workspaces(settings: &Settings) -> Vec<Check> {
+    let Some(user) = agents_user(settings) else {
+        return Vec::new();
+    };
+    let outside = settings.agents.values();
+    let outside = outside.filter(|agent| !agent.workspace.starts_with(&settings.paths.state));
+    let closed = outside.filter(|agent| {
+        let found = agent.workspace.metadata();
+        found.is_ok_and(|it| !may_use(&it, &user))
+    });
+    closed
+        .map(|agent| {
+            let (place, name) = (agent.workspace.display(), &user.name);
+            let detail = format!(
+                "{name}, who agents are, cannot work in that of {}: {place}",
+                agent.id
+            );
+            Check::fail("workspace", detail, format!("chown -R {name}: {place}"))
+        })
+        .collect()
+}
+
+/// Places of agents that their owner cannot enter: an agent may have shut them, and its next
+/// turns have neither its notes nor its files.
+pub(crate) fn shut_places(settings: &Settings) -> Vec<Check> {
+    let places = settings.agents.values().flat_map(|agent| {
+        let home = settings.paths.agent_home(&agent.id);
+        [agent.workspace.to_path_buf(), home].map(|place| (&agent.id, place))
+    });
+    let shut = places.filter(|(_, place)| {
+        let found = place.symlink_metadata();
+        found.is_ok_and(|it| it.is_dir() && it.mode() & OWNERS != OWNERS)
+    });
+    shut.map(|(id, place)| {
+        let place = place.display();
+        let detail = format!("that of {id} is shut for its owner, too: {place}");
+        Check::fail("place of an agent", detail, format!("chmod u+rwx {place}"))
+    })
+    .collect()
+}
+
+/// Who agents are, where that is not who asks.
+fn agents_user(settings: &Settings) -> Option<User> {
+    let named = |name: &str| User::from_name(name).ok().flatten();
+    let user = || named(&settings.sandbox.user).or_else(|| named(NOBODY));
+    geteuid().is_root().then(user).flatten()
+}
+
+/// Whether `user` may list, enter and change a folder.
+fn may_use(folder: &Metadata, user: &User) -> bool {
+    let mode = folder.mode();
+    let bits = if folder.uid() == user.uid.as_raw() {
+        mode >> 6
+    } else if folder.gid() == user.gid.as_raw() {
+        mode >> 3
+    } else {
+        mode
+    };
+    bits & 0o7 == 0o7
 }
 
 /// What keeps the suite from using the state directory.
@@ -336,5 +407,51 @@ mod tests {
         assert_eq!(check.state, State::Fail);
         assert!(check.detail.contains("nobody listens"), "{check:?}");
         assert!(matches!(&check.mend, Some(Mend::Socket(path)) if *path == paths.gateway_socket()));
+    }
+
+    #[test]
+    fn places_that_an_agent_has_shut_are_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = folder.path().to_str().unwrap();
+        let variables = [("OPENCLAW_STATE_DIR", text), ("OPENCLAW_RUNTIME_DIR", text)];
+        let settings = openclaw_settings::load(&variables.into_iter().collect()).unwrap();
+        let workspace = settings.agents["main"].workspace.to_path_buf();
+        assert!(shut_places(&settings).is_empty(), "it is not there");
+        fs::create_dir_all(&workspace).unwrap();
+        for (mode, is_shut) in [
+            (0o000, true),
+            (0o600, true),
+            (0o700, false),
+            (0o1770, false),
+        ] {
+            chmod(&workspace, mode);
+            let checks = shut_places(&settings);
+            assert_eq!(checks.len(), usize::from(is_shut), "{mode:o}");
+            assert!(checks.iter().all(|check| check.state == State::Fail));
+        }
+    }
+
+    #[test]
+    fn folder_is_of_use_to_whom_it_lets_in() {
+        let folder = tempfile::tempdir().unwrap();
+        let own = User::from_uid(geteuid()).unwrap().unwrap();
+        let other = User {
+            uid: 1_234_567.into(),
+            gid: 1_234_567.into(),
+            ..own.clone()
+        };
+        for (mode, for_own, for_other) in [
+            (0o700, true, false),
+            (0o500, false, false),
+            (0o707, true, true),
+        ] {
+            chmod(folder.path(), mode);
+            let found = fs::metadata(folder.path()).unwrap();
+            assert_eq!(
+                (may_use(&found, &own), may_use(&found, &other)),
+                (for_own, for_other),
+                "{mode:o}"
+            );
+        }
     }
 }

@@ -49,6 +49,8 @@ pub fn installation(paths: &Paths, environment: &Environment) -> Vec<Check> {
 #[must_use]
 pub fn configured(settings: &Settings, environment: &Environment) -> Vec<Check> {
     let mut checks = files::workspaces(settings);
+    checks.extend(files::closed_workspaces(settings));
+    checks.extend(files::shut_places(settings));
     checks.push(programs::claude(settings, environment));
     checks.push(programs::codex(settings, environment));
     let doubts = settings.doubts.iter();

@@ -5,7 +5,7 @@ use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _}
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
-use nix::unistd::geteuid;
+use nix::unistd::{User, chown, geteuid};
 use openclaw_config::state_lock::StateLock;
 use openclaw_config::{Environment, Paths, programs};
 use openclaw_folder::{ConfiguredFolder, Folder};
@@ -27,7 +27,7 @@ pub fn mend(mend: &Mend, paths: &Paths, environment: &Environment) -> anyhow::Re
     match mend {
         Mend::Modes => modes(paths),
         Mend::Mode { path, mode } => self::mode(path, *mode),
-        Mend::Folder(path) => folder(path),
+        Mend::Folder { path, owner } => folder(path, owner.as_ref()),
         Mend::Socket(path) => socket(path),
         Mend::Index { agent, folder } => index(paths, agent, folder),
         Mend::Turns => turns(paths),
@@ -76,8 +76,13 @@ fn mode(path: &Path, mode: u32) -> anyhow::Result<String> {
     Ok(format!("{shown} has mode {mode:04o} now"))
 }
 
-fn folder(path: &ConfiguredFolder) -> anyhow::Result<String> {
+fn folder(path: &ConfiguredFolder, owner: Option<&User>) -> anyhow::Result<String> {
     path.open_or_create()?;
+    if let Some(owner) = owner {
+        let place = path.display();
+        chown(&**path, Some(owner.uid), Some(owner.gid))
+            .with_context(|| format!("cannot give {place} to {}", owner.name))?;
+    }
     Ok(format!("made {}", path.display()))
 }
 
@@ -212,7 +217,11 @@ mod tests {
             "nobody else can reach the state"
         );
         let workspace = folder.path().join("a/b");
-        done(&Mend::Folder(workspace.clone().into()), &paths).unwrap();
+        let what = Mend::Folder {
+            path: workspace.clone().into(),
+            owner: None,
+        };
+        done(&what, &paths).unwrap();
         assert_eq!(fs::metadata(workspace).unwrap().mode() & 0o777, 0o700);
     }
 

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use nix::unistd::User;
 use openclaw_folder::ConfiguredFolder;
 use openclaw_sessions::AgentId;
 
@@ -19,7 +20,12 @@ pub enum Mend {
         mode: u32,
     },
     /// A folder is made.
-    Folder(ConfiguredFolder),
+    Folder {
+        /// Where.
+        path: ConfiguredFolder,
+        /// Whose it is to be, where that is somebody else.
+        owner: Option<User>,
+    },
     /// A socket is removed at which nobody listens.
     Socket(PathBuf),
     /// An index of sessions is made from the transcripts.

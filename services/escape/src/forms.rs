@@ -1,6 +1,7 @@
 //! The forms in which text is written out.
 
-use crate::unseen::{Form, is_unseen};
+use crate::scripts::Before;
+use crate::unseen::{Form, has_no_width, is_unseen};
 
 /// Stands for the end of a line.
 const LINE_END: char = '⏎';
@@ -9,14 +10,14 @@ const LINE_END: char = '⏎';
 /// or `\u{202e}`.
 #[must_use]
 pub fn line(text: &str) -> String {
-    written(text, Form::Line, &mut None)
+    written(text, Form::Line, &mut Before::default())
 }
 
 /// As [`line()`], with a line of its own after each `⏎`: so a line end can
 /// neither be overlooked nor be taken for a break of the terminal's.
 #[must_use]
 pub fn block(text: &str) -> String {
-    written(text, Form::Block, &mut None)
+    written(text, Form::Block, &mut Before::default())
 }
 
 /// Line ends, tabs, blanks of any width, and the joiners and marks that scripts
@@ -24,14 +25,14 @@ pub fn block(text: &str) -> String {
 /// terminal, turns the order of words around or hides is written out.
 #[must_use]
 pub fn prose(text: &str) -> String {
-    written(text, Form::Prose, &mut None)
+    written(text, Form::Prose, &mut Before::default())
 }
 
 /// [`prose`] that comes in pieces: what a character may stand behind is in the
 /// piece before.
 #[derive(Debug, Default)]
 pub struct Prose {
-    before: Option<char>,
+    before: Before,
 }
 
 impl Prose {
@@ -53,7 +54,7 @@ pub fn json(document: &str) -> String {
     let mut written = String::with_capacity(document.len());
     for c in document.chars() {
         // Outside of strings these stand between values.
-        if matches!(c, '\n' | '\t') || !is_unseen(c, None, Form::Line) {
+        if matches!(c, '\n' | '\t') || !is_unseen(c, Before::default(), Form::Line) {
             written.push(c);
             continue;
         }
@@ -65,13 +66,12 @@ pub fn json(document: &str) -> String {
     written
 }
 
-/// `before` is the last character that was written as it is.
-fn written(text: &str, form: Form, before: &mut Option<char>) -> String {
+fn written(text: &str, form: Form, before: &mut Before) -> String {
     let mut written = String::with_capacity(text.len());
     let mut characters = text.chars().peekable();
     while let Some(c) = characters.next() {
         let is_unseen = is_unseen(c, *before, form);
-        *before = Some(c).filter(|_| !is_unseen);
+        *before = before.then(c, has_no_width(c), is_unseen);
         match (c, form) {
             ('\n' | '\t', Form::Prose) => written.push(c),
             // A line end as other systems write it.
@@ -214,6 +214,23 @@ mod tests {
             let mut pieces = Prose::default();
             let written = [pieces.more("pay"), pieces.more(&format!("{c}pal"))];
             assert_eq!(written.concat(), format!("pay{shown}pal"));
+        }
+        // What carries one mark carries no second, whatever stands between.
+        for text in [
+            "Café\u{fe07}\u{fe0f}\u{200d}",
+            "a\u{a0}\u{fe01}b",
+            "—\u{fe05}—\u{fe0f}",
+            "❤\u{fe0f}\u{200d}\u{fe02}\u{fe0f}\u{200d}",
+            "❤\u{fe0f}\u{fe0e}",
+            "é\u{fe0f}",
+            "葛\u{e0100}\u{e0101}",
+            "ش\u{fe00}",
+        ] {
+            let hidden = |text: &str| text.chars().filter(|c| has_no_width(*c)).count();
+            let most = text.matches('❤').count() * 2 + text.matches('葛').count();
+            let written = prose(text);
+            assert!(hidden(&written) <= most, "{written:?}");
+            assert!(hidden(&line(text)) <= text.matches('❤').count(), "{text:?}");
         }
         // One is how a script is written, those behind it hide.
         assert_eq!(

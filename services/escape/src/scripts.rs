@@ -1,32 +1,71 @@
 //! Where scripts and pictures are written with characters that have no width. Anywhere
 //! else they hide something: text for a model, or that two words are not the same.
 
+/// What stands before a character.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Before {
+    /// The last that is seen.
+    base: Option<char>,
+    /// The last behind it that has no width, and stays: one more is how no script is written.
+    mark: Option<char>,
+}
+
+impl Before {
+    /// What stands before the next, behind `c`, which stays or `is_written_out`.
+    pub(crate) fn then(self, c: char, has_no_width: bool, is_written_out: bool) -> Self {
+        match (has_no_width, is_written_out) {
+            (_, true) => Self::default(),
+            (true, _) => Self {
+                mark: Some(c),
+                ..self
+            },
+            (false, _) => Self {
+                base: Some(c),
+                mark: None,
+            },
+        }
+    }
+
+    /// The character that asks for the coloured form of a picture may stand behind one.
+    pub(crate) fn is_coloured_by(self, c: char) -> bool {
+        c == COLOURED && self.mark.is_none() && self.base.is_some_and(is_picture)
+    }
+}
+
+const COLOURED: char = '\u{fe0f}';
+const JOINER: char = '\u{200d}';
+
 /// Whether `c`, which has no width, is how what ends with `before` is written (Unicode
-/// 16.0, chapters 9, 13, 16 and 23.2; UTS #51 for pictures; UTS #37 for variants of
-/// ideographs).
-pub(crate) fn is_written_with(c: char, before: Option<char>) -> bool {
-    let Some(before) = before else {
+/// 16.0, chapters 9, 13, 16 and 23, and StandardizedVariants.txt; UTS #51 for pictures;
+/// UTS #37 for variants of ideographs).
+pub(crate) fn is_written_with(c: char, before: Before) -> bool {
+    let Some(base) = before.base else {
         return false;
     };
-    match c {
+    match (c, before.mark) {
+        (JOINER, None | Some(COLOURED)) if is_picture(base) => true,
+        (_, Some(_)) => false,
         // Joiners.
-        '\u{200c}' => has_joining_letters(before),
-        '\u{200d}' => has_joining_letters(before) || is_picture(before),
+        ('\u{200c}' | JOINER, None) => has_joining_letters(base),
         // A place where a line may end, in scripts without blanks.
-        '\u{200b}' => has_no_blanks(before),
+        ('\u{200b}', None) => has_no_blanks(base),
         // Marks of the direction.
-        '\u{61c}' | '\u{200e}' | '\u{200f}' => is_from_the_right(before),
+        ('\u{61c}' | '\u{200e}' | '\u{200f}', None) => is_from_the_right(base),
         // Variants: of Mongolian letters, of pictures and symbols, of ideographs.
-        '\u{180b}'..='\u{180d}' | '\u{180f}' => matches!(before, '\u{1820}'..='\u{18aa}'),
-        '\u{fe0f}' => matches!(before, '0'..='9' | '#' | '*'),
-        '\u{fe00}'..='\u{fe0e}' => !before.is_ascii() && !is_variant(before),
-        '\u{e0100}'..='\u{e01ef}' => is_ideograph(before),
+        ('\u{180b}'..='\u{180d}' | '\u{180f}', None) => matches!(base, '\u{1820}'..='\u{18aa}'),
+        (COLOURED, None) => is_picture(base) || matches!(base, '0'..='9' | '#' | '*'),
+        ('\u{fe0e}', None) => is_picture(base),
+        ('\u{fe00}', None) => has_a_variant(base) || is_ideograph(base),
+        ('\u{fe01}' | '\u{fe02}', None) => is_ideograph(base),
+        ('\u{e0100}'..='\u{e01ef}', None) => is_ideograph(base),
         _ => false,
     }
 }
 
-fn is_variant(c: char) -> bool {
-    matches!(c, '\u{fe00}'..='\u{fe0f}')
+/// Symbols of mathematics, letters of Myanmar and Phags-pa, marks of East Asian writing.
+fn has_a_variant(c: char) -> bool {
+    matches!(c, '\u{2200}'..='\u{22ff}' | '\u{1000}'..='\u{109f}' | '\u{a840}'..='\u{a877}'
+        | '\u{3001}' | '\u{3002}' | '\u{ff01}'..='\u{ff1f}')
 }
 
 /// Arabic, Syriac, N'Ko, Mandaic, the scripts of India and their neighbours, and
@@ -45,7 +84,12 @@ fn has_joining_letters(c: char) -> bool {
 
 /// Pictures, and the symbols that are shown as such.
 fn is_picture(c: char) -> bool {
-    matches!(c, '\u{2190}'..='\u{27ff}' | '\u{2900}'..='\u{2bff}' | '\u{fe0f}' | '\u{1f000}'..='\u{1faff}')
+    matches!(c,
+        '\u{a9}' | '\u{ae}' | '\u{203c}' | '\u{2049}' | '\u{2122}' | '\u{2139}' | '\u{24c2}'
+        | '\u{2190}'..='\u{21ff}' | '\u{2300}'..='\u{23ff}' | '\u{25a0}'..='\u{27bf}'
+        | '\u{2900}'..='\u{297f}' | '\u{2b00}'..='\u{2bff}'
+        | '\u{3030}' | '\u{303d}' | '\u{3297}' | '\u{3299}'
+        | '\u{1f000}'..='\u{1faff}')
 }
 
 /// Thai, Lao, Tibetan, Myanmar, Khmer and the scripts beside them.

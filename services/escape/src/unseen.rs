@@ -1,6 +1,6 @@
 //! Which characters are not seen, or not seen as what they are.
 
-use crate::scripts;
+use crate::scripts::{Before, is_written_with};
 
 /// How a text is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,14 +14,14 @@ pub(crate) enum Form {
 }
 
 /// Whether `c`, after `before`, has to be written out.
-pub(crate) fn is_unseen(c: char, before: Option<char>, form: Form) -> bool {
+pub(crate) fn is_unseen(c: char, before: Before, form: Form) -> bool {
     if c.is_ascii() {
         return c.is_ascii_control();
     }
     if form == Form::Prose {
-        return acts(c) || (hides(c, before) && !scripts::is_written_with(c, before));
+        return acts(c) || (has_no_width(c) && !is_written_with(c, before));
     }
-    acts(c) || hides(c, before) || looks_like_a_space(c)
+    acts(c) || (has_no_width(c) && !before.is_coloured_by(c)) || looks_like_a_space(c)
 }
 
 /// Acts on a terminal, turns the order around, or carries text that nothing
@@ -37,25 +37,20 @@ fn acts(c: char) -> bool {
             | '\u{e0000}'..='\u{e00ff}')
 }
 
-/// Has no width: the rest of what Unicode lets a program ignore
-/// (Default_Ignorable_Code_Point). The one that asks for the coloured form of
-/// a picture may stand behind it.
-fn hides(c: char, before: Option<char>) -> bool {
-    match c {
-        '\u{fe0f}' => !before.is_some_and(|it| !it.is_ascii() && it != c),
-        _ => matches!(c,
-            '\u{ad}' | '\u{34f}' | '\u{61c}'
-            | '\u{115f}'..='\u{1160}'
-            | '\u{17b4}'..='\u{17b5}'
-            | '\u{180b}'..='\u{180f}'
-            | '\u{200b}'..='\u{200f}'
-            | '\u{2060}'..='\u{2065}'
-            | '\u{3164}' | '\u{ffa0}'
-            | '\u{fe00}'..='\u{fe0e}'
-            | '\u{1bca0}'..='\u{1bca3}'
-            | '\u{1d173}'..='\u{1d17a}'
-            | '\u{e0100}'..='\u{e0fff}'),
-    }
+/// The rest of what Unicode lets a program ignore (Default_Ignorable_Code_Point).
+pub(crate) fn has_no_width(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}'
+        | '\u{115f}'..='\u{1160}'
+        | '\u{17b4}'..='\u{17b5}'
+        | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{2060}'..='\u{2065}'
+        | '\u{3164}' | '\u{ffa0}'
+        | '\u{fe00}'..='\u{fe0f}'
+        | '\u{1bca0}'..='\u{1bca3}'
+        | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0100}'..='\u{e0fff}')
 }
 
 /// A shell takes these for a part of a word.

@@ -42,7 +42,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
                 "What is to be read comes from standard input",
             ),
             (
-                "openclawctl message \"hi\" --json | jq -r .kind",
+                "openclawctl message \"hi\" --json | jq -r .type",
                 "Every event as a line of JSON",
             ),
         ],

@@ -172,16 +172,20 @@ fn target(url: &str) -> Option<Rc<str>> {
     (is_known && is_plain && url.len() <= TARGET_LIMIT).then(|| Rc::from(url))
 }
 
-/// Whether the text of a link looks like the address of another host.
+/// Whether a word in the text of a link looks like an address, and not like the one of its host.
 fn names_another(said: &str, url: &str) -> bool {
     let host = |text: &str| {
-        let text = text.trim();
         let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
-        let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
-        host.to_ascii_lowercase()
+        let host = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
+        host.to_lowercase()
     };
-    let is_address = |text: &str| text.contains("://") || text.contains('.');
-    !said.contains(' ') && is_address(said) && host(said) != host(url)
+    let target = host(url);
+    let outside = |c: char| !(c.is_alphanumeric() || matches!(c, '/' | '\\'));
+    let mut words = said
+        .split(char::is_whitespace)
+        .map(|word| word.trim_matches(outside));
+    let is_address = |word: &&str| word.contains("://") || word.contains('.');
+    words.any(|word| is_address(&word) && (target.is_empty() || host(word) != target))
 }
 
 #[cfg(test)]
@@ -217,5 +221,24 @@ mod tests {
             "https://bank.example/x"
         ));
         assert!(!names_another("the bank", "https://bank.example"));
+        assert!(!names_another("the bank. Really!", "https://bank.example"));
+        assert!(!names_another(
+            "at bank.example, or so",
+            "https://bank.example/x"
+        ));
+        for said in [
+            "see https://bank.example/login",
+            "bank.example login",
+            "log in (bank.example)",
+            "https://bank.example\\@evil.example",
+            "https:///bank.example",
+            "BANK.example:",
+        ] {
+            assert!(names_another(said, "https://evil.example/x"), "{said}");
+        }
+        assert!(names_another(
+            "https:///bank.example",
+            "https:///evil.example"
+        ));
     }
 }

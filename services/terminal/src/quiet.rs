@@ -7,7 +7,8 @@ use nix::unistd::{getpgrp, tcgetpgrp};
 
 use crate::output;
 
-/// A terminal that shows nothing of what is typed, such as `^C`; as before when dropped.
+/// A terminal that shows nothing of what is typed, such as `^C`; as before when dropped, and
+/// what was typed meanwhile is thrown away.
 #[derive(Debug)]
 pub struct Quiet(Option<Termios>);
 
@@ -28,6 +29,14 @@ impl Quiet {
         match tcsetattr(io::stdin(), SetArg::TCSANOW, &quiet) {
             Ok(()) => Self(Some(before)),
             Err(_) => Self(None),
+        }
+    }
+
+    /// Has it be as before, and leaves what was typed meanwhile to whoever reads next.
+    pub fn end(mut self) {
+        if let Some(before) = self.0.take() {
+            // As in drop.
+            let _ = tcsetattr(io::stdin(), SetArg::TCSANOW, &before);
         }
     }
 }

@@ -140,8 +140,14 @@ impl Listener {
             }
             Reply::Event(event) => {
                 self.summary.observe(event);
+                let kind = &event.kind;
+                let is_note = matches!(kind, Kind::Note { .. });
+                if is_note || matches!(kind, Kind::ApprovalResolved(_)) || kind.is_terminal() {
+                    self.questions.end_line();
+                }
                 self.sink.event(event)?;
-                match &event.kind {
+                match kind {
+                    Kind::Note { .. } => self.questions.ask_again(),
                     Kind::ApprovalRequested(request) => {
                         self.questions.ask(request, &self.summary.session_key);
                     }

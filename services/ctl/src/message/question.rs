@@ -33,6 +33,8 @@ pub(super) struct Questions {
     /// What waits; the first one is asked about.
     waiting: VecDeque<Waiting>,
     asks: bool,
+    /// The last line on the screen is a question's, and has no end.
+    is_line_open: bool,
 }
 
 /// A call that waits, with the session it is for.
@@ -70,6 +72,7 @@ impl Questions {
             lines: None,
             waiting: VecDeque::new(),
             asks: is_terminal && !json,
+            is_line_open: false,
         }
     }
 
@@ -115,6 +118,22 @@ impl Questions {
             question.grants(),
         ));
         output::stderr_prompt(waiting.answers());
+        self.is_line_open = true;
+    }
+
+    /// Ends the line of a question that nobody has answered: something else is shown next.
+    pub(super) fn end_line(&mut self) {
+        if std::mem::take(&mut self.is_line_open) {
+            output::stderr("\n");
+        }
+    }
+
+    /// Asks once more below what was shown meanwhile.
+    pub(super) fn ask_again(&mut self) {
+        if let Some(waiting) = self.waiting.front().filter(|_| self.asks) {
+            output::stderr_prompt(waiting.answers());
+            self.is_line_open = true;
+        }
     }
 
     /// Somebody decided, here or elsewhere.
@@ -151,15 +170,15 @@ impl Questions {
                 self.asks = false;
                 continue;
             };
+            // Whoever typed it ended the line.
+            self.is_line_open = false;
             let Some(waiting) = self.waiting.front() else {
                 continue;
             };
             let can_be_granted = waiting.question().can_be_granted();
             match parse(&line) {
-                Some(Decision::AllowAlways) if !can_be_granted => {
-                    output::stderr_prompt(waiting.answers());
-                }
-                None => output::stderr_prompt(waiting.answers()),
+                Some(Decision::AllowAlways) if !can_be_granted => self.ask_again(),
+                None => self.ask_again(),
                 Some(decision) => {
                     let id = waiting.request.id.clone();
                     self.waiting.pop_front();

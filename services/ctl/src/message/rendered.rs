@@ -7,6 +7,7 @@ use openclaw_markdown::Stream;
 use openclaw_proto::event::{Event, Kind};
 use openclaw_proto::gateway::Accepted;
 use openclaw_terminal::live::{self, Live};
+use openclaw_terminal::quiet::Quiet;
 use openclaw_terminal::{Failure, output};
 
 use super::sink::{self, Sink};
@@ -31,8 +32,11 @@ pub(super) struct Rendered {
     activity: Option<String>,
     calls: usize,
     turned: usize,
-    /// Nothing is drawn: somebody is asked, or nothing has begun.
-    is_quiet: bool,
+    /// While it is there, lines are drawn anew, and what is typed is not shown among them: nobody
+    /// is asked, and something has begun.
+    drawing: Option<Quiet>,
+    /// Calls about which somebody is asked.
+    asked: usize,
 }
 
 impl Rendered {
@@ -47,7 +51,8 @@ impl Rendered {
             activity: None,
             calls: 0,
             turned: 0,
-            is_quiet: true,
+            drawing: None,
+            asked: 0,
         }
     }
 
@@ -57,7 +62,7 @@ impl Rendered {
         if self.shows_draft {
             lines = self.stream.draft().lines;
         }
-        if !self.is_quiet {
+        if self.drawing.is_some() {
             lines.push(self.status());
         }
         self.live.show(done, lines)
@@ -72,6 +77,12 @@ impl Rendered {
         let room = columns.saturating_sub(4).max(8);
         let text = cut(&output::line(&format!("{seconds} s · {doing}")), room);
         format!("\u{1b}[2m{wheel} {text}\u{1b}[0m")
+    }
+
+    fn begin_drawing(&mut self) {
+        if self.asked == 0 {
+            self.drawing.get_or_insert_with(Quiet::begin);
+        }
     }
 
     /// Everything that was said so far is final: something else comes next.
@@ -93,7 +104,7 @@ impl Rendered {
 
 impl Sink for Rendered {
     fn accepted(&mut self, _: &Accepted) -> Result<(), Failure> {
-        self.is_quiet = false;
+        self.begin_drawing();
         self.draw("")
     }
 
@@ -102,7 +113,7 @@ impl Sink for Rendered {
         match &event.kind {
             Kind::TextDelta { text } => {
                 self.activity = None;
-                self.is_quiet = false;
+                self.begin_drawing();
                 let done = self.stream.push(text);
                 let done = if self.shows_draft {
                     done
@@ -121,10 +132,15 @@ impl Sink for Rendered {
             }
             Kind::ApprovalRequested(_) => {
                 let done = self.end_text();
-                self.is_quiet = true;
+                self.asked += 1;
+                // What was typed before it answers no question.
+                self.drawing = None;
                 return self.draw(&done);
             }
-            Kind::ApprovalResolved(_) => self.is_quiet = false,
+            Kind::ApprovalResolved(_) => {
+                self.asked = self.asked.saturating_sub(1);
+                self.begin_drawing();
+            }
             _ => {}
         }
         let is_kept = matches!(event.kind, Kind::Note { .. }) || self.keeps_trace;
@@ -135,7 +151,9 @@ impl Sink for Rendered {
     }
 
     fn finish(&mut self, summary: &Summary) -> Result<(), Failure> {
-        self.is_quiet = true;
+        if let Some(quiet) = self.drawing.take() {
+            quiet.end();
+        }
         let done = if self.shows_draft {
             self.end_text()
         } else {
@@ -153,7 +171,7 @@ impl Sink for Rendered {
     }
 
     fn tick(&mut self) -> Result<(), Failure> {
-        if self.is_quiet {
+        if self.drawing.is_none() {
             return Ok(());
         }
         self.turned += 1;

@@ -96,7 +96,13 @@ pub(super) async fn queue(ask: &Ask<'_>, argument: &str) -> Result<String, Failu
     Ok(if argument.is_empty() {
         format!("Current queue settings: mode={mode}, {figures}.\n{OPTIONS}")
     } else {
-        format!("⚙️ Queue mode set to {mode} ({figures}).")
+        let others = match ask.run.channel.as_str() {
+            "cli" => {
+                " It holds for channels and other clients: messages of the command line wait their turn."
+            }
+            _ => "",
+        };
+        format!("⚙️ Queue mode set to {mode} ({figures}).{others}")
     })
 }
 
