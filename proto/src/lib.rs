@@ -20,6 +20,7 @@ pub mod invalid;
 pub mod memory;
 pub mod origin;
 pub mod outbox;
+pub mod paragraphs;
 pub mod runner;
 pub mod schedule;
 pub mod sessions;

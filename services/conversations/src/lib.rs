@@ -9,7 +9,6 @@ pub mod feed;
 mod lanes;
 pub mod notices;
 pub mod outbox;
-mod paragraphs;
 mod refusal;
 pub mod route;
 mod schema;
@@ -17,6 +16,5 @@ pub mod sessions;
 pub mod storage;
 
 pub use lanes::{Crowded, Lanes, Ticket};
-pub use paragraphs::Paragraphs;
 pub use refusal::{Missed, MissingSession, Refusal};
 pub use schema::SchemaError;

@@ -11,8 +11,6 @@ use openclaw_status::seconds;
 use openclaw_terminal::aliases::{self, Aliases, Meaning};
 use openclaw_terminal::{Failure, failure, output, question};
 
-use crate::memory;
-
 pub(crate) mod approvals;
 pub(crate) mod backup;
 pub(crate) mod config;
@@ -87,8 +85,7 @@ pub(crate) enum Command {
     /// Check the installation and the confinements, and say how to mend them
     Doctor(Doctor),
     /// Search, read and keep what the assistant remembers
-    #[command(subcommand)]
-    Memory(memory::Command),
+    Memory(openclaw_recollection::Memory),
     /// List, show, find and change the sessions
     Sessions(Box<Sessions>),
     /// Take sessions over from OpenClaw

@@ -24,7 +24,6 @@ mod import;
 mod libraries;
 mod lifecycle;
 mod manual;
-mod memory;
 mod message;
 mod run;
 mod sessions;
@@ -77,7 +76,7 @@ fn execute(command: Command, environment: &Environment) -> Result<ExitCode, Fail
         Command::Status(arguments) => arguments.execute(environment, run::environment),
         Command::Doctor(arguments) => doctor::execute(&arguments, environment),
         Command::Sessions(arguments) => sessions::execute(&arguments, environment),
-        Command::Memory(command) => memory::execute(command, environment),
+        Command::Memory(command) => openclaw_recollection::execute(command, environment),
         Command::Config(arguments) => config::execute(arguments, environment),
         Command::Import(arguments) => import::execute(&arguments, environment),
         Command::Export(arguments) => export::execute(&arguments, environment),

@@ -78,7 +78,7 @@ impl Entry {
             let fits = |name: &&str| glob(written, name);
             return Self::found(
                 is_server || names().any(|name| fits(&name)),
-                ABSENT.iter().any(|name| fits(name)),
+                ABSENT.iter().any(fits),
             );
         }
         let is_here = is_server || names().any(|name| name == written);

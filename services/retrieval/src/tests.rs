@@ -225,7 +225,7 @@ fn text_is_parted_where_its_own_words_say_so_and_flows_where_passages_are_small(
             32
         };
         let hash = xxhash_rust::xxh3::xxh3_64(text[passage.range.clone()].as_bytes());
-        if count == 64 || hash % mean == 0 || next.is_none() {
+        if count == 64 || hash.is_multiple_of(mean) || next.is_none() {
             expected.push((count, size < 100 * count));
             (count, size) = (0, 0);
         }

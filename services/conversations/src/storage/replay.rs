@@ -7,7 +7,7 @@ use openclaw_sessions::silence;
 use openclaw_sessions::transcript::{self, Block, Content, Message, ToolResultMessage};
 
 use super::ledger::Record;
-use crate::paragraphs::Paragraphs;
+use openclaw_proto::paragraphs::Paragraphs;
 
 /// The run's events with their own sequence numbers: what was streamed in many
 /// pieces is one event here. The last is the terminal one.

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use openclaw_conversations::Paragraphs;
 use openclaw_conversations::storage::{Closing, Fault, Pending};
 use openclaw_proto::event::{Kind, Resources};
+use openclaw_proto::paragraphs::Paragraphs;
 use openclaw_sessions::transcript::Message;
 use openclaw_sessions::{now_ms, silence};
 

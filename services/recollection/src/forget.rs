@@ -7,9 +7,10 @@ use openclaw_config::Environment;
 use openclaw_proto::call::RefusalCode;
 use openclaw_terminal::{Failure, output, words};
 
+use super::Whose;
+use super::daemon::Memory;
 use super::everywhere::{Everywhere, may};
 use super::place::Place;
-use super::{Memory, Whose};
 use openclaw_connection::Gateway;
 
 /// Arguments of `memory forget`.

@@ -1,4 +1,4 @@
-//! `memory`: what the assistant remembers.
+//! `openclawctl memory`: what the assistant remembers.
 
 use std::process::ExitCode;
 
@@ -20,11 +20,16 @@ mod place;
 mod search;
 mod status;
 
-use daemon::Memory;
+/// Arguments of `memory`.
+#[derive(Debug, Args)]
+pub struct Memory {
+    #[command(subcommand)]
+    command: Command,
+}
 
 /// What to do with memory.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+enum Command {
     /// Show what is indexed, by which embedder, and what is wrong
     Status(status::Arguments),
     /// Search notes and past conversations
@@ -44,27 +49,31 @@ pub(crate) enum Command {
     Eval(eval::Arguments),
 }
 
-impl Command {
+impl Memory {
     /// Whether it only prints what there is, for people.
-    pub(crate) fn only_shows(&self) -> bool {
-        matches!(self, Self::Search(_) | Self::Get(_))
+    #[must_use]
+    pub fn only_shows(&self) -> bool {
+        matches!(self.command, Command::Search(_) | Command::Get(_))
     }
 }
 
 /// Whose memory.
 #[derive(Debug, Args)]
-pub(crate) struct Whose {
+struct Whose {
     /// The agent [default: the default agent]
     #[arg(long, value_name = "ID", default_value = "", hide_default_value = true)]
     agent: String,
 }
 
 /// Does what was asked.
-pub(crate) fn execute(command: Command, environment: &Environment) -> Result<ExitCode, Failure> {
+///
+/// # Errors
+/// What was asked cannot be done; says why, and the way out.
+pub fn execute(arguments: Memory, environment: &Environment) -> Result<ExitCode, Failure> {
     let paths = Paths::resolve(environment)?;
     connection::runtime()?.block_on(async {
-        let memory = Memory::at(&paths);
-        match command {
+        let memory = daemon::Memory::at(&paths);
+        match arguments.command {
             Command::Status(arguments) => status::run(&arguments, &memory).await,
             Command::Search(arguments) => search::run(arguments, &memory).await,
             Command::Add(arguments) => add::run(&arguments, &memory).await,

@@ -8,7 +8,8 @@ use openclaw_proto::memory::Progress;
 use openclaw_terminal::{Failure, output, words};
 use tokio_stream::StreamExt as _;
 
-use super::{Memory, Whose};
+use super::Whose;
+use super::daemon::Memory;
 
 /// Arguments of `memory index`.
 #[derive(Debug, Args)]

@@ -1,7 +1,7 @@
 //! What is said in one round of a turn and in the next: two paragraphs, for
 //! every reader of a run and whoever puts its pieces together.
 
-use openclaw_proto::event::Kind;
+use crate::event::Kind;
 
 /// Line ends between two paragraphs.
 const APART: usize = 2;

@@ -8,7 +8,8 @@ use openclaw_proto::wire::memory::{AgentStatus, StatusResponse};
 use openclaw_terminal::{Failure, output, words};
 use serde_json::{Value, json};
 
-use super::{Memory, Whose};
+use super::Whose;
+use super::daemon::Memory;
 
 /// Arguments of `memory status`.
 #[derive(Debug, Args)]

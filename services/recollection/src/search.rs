@@ -8,7 +8,8 @@ use openclaw_proto::memory::{Hit, Question, SearchResults};
 use openclaw_terminal::{Failure, output};
 use serde_json::{Value, json};
 
-use super::{Memory, Whose};
+use super::Whose;
+use super::daemon::Memory;
 
 /// Arguments of `memory search`.
 #[derive(Debug, Args)]
