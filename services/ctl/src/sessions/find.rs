@@ -50,7 +50,11 @@ fn rendered(findings: &Findings, project: &str, now_ms: i64) -> String {
         let searched = words::count(u64::from(findings.searched), "transcript");
         return match project {
             "" => format!("nothing was said then in {searched}\n"),
-            project => format!("nothing about {project:?} in {searched}\n"),
+            // Words within are memory's to find.
+            project => format!(
+                "nothing about {project:?} in where {searched} began and in their first messages; \
+                 openclawctl memory search looks into them\n"
+            ),
         };
     }
     let blocks = findings.sessions.iter().map(|found| block(found, now_ms));
