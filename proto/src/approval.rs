@@ -173,6 +173,9 @@ pub struct Approval {
     /// How the command was given: `line`, `words` or `call`. Empty: it can be
     /// allowed this time only, because it is not whole here.
     pub form: String,
+    /// Who has the agent do it, and where, for people; empty: the owner, or it is
+    /// decided already.
+    pub origin: String,
 }
 
 /// A command that runs unasked: word for word, in its directory.
@@ -262,6 +265,7 @@ impl From<gateway::Approval> for Approval {
             by: approval.by,
             decided_ms: approval.decided_ms,
             form: approval.form,
+            origin: approval.origin,
         }
     }
 }
@@ -283,6 +287,7 @@ impl From<Approval> for gateway::Approval {
             by: approval.by,
             decided_ms: approval.decided_ms,
             form: approval.form,
+            origin: approval.origin,
         }
     }
 }

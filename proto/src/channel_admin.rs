@@ -26,6 +26,13 @@ pub struct AccountState {
     pub attended_since_ms: Option<i64>,
     /// What that said last of itself.
     pub health: Option<Health>,
+    /// Why the configuration has no token for it; empty: it has one, or its daemon
+    /// has.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub missing_token: String,
+    /// Groups that the configuration lists and where nobody may talk to it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unanswered_groups: Vec<String>,
 }
 
 /// Somebody who wants to talk.
@@ -243,6 +250,8 @@ impl TryFrom<wire::ChannelAccount> for AccountState {
             is_enabled: account.is_enabled,
             attended_since_ms: Some(account.attended_since_ms).filter(|since| *since != 0),
             health,
+            missing_token: account.missing_token,
+            unanswered_groups: account.unanswered_groups,
         })
     }
 }
@@ -264,6 +273,8 @@ impl From<AccountState> for wire::ChannelAccount {
             last_error_ms: health.last_error_ms,
             backlog: health.backlog,
             notes: health.notes,
+            missing_token: state.missing_token,
+            unanswered_groups: state.unanswered_groups,
         }
     }
 }

@@ -103,6 +103,12 @@ pub struct Route {
     /// What the channel calls the message; None: it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+    /// What people call who says it; None: it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sender_name: Option<String>,
+    /// What people call the chat; None: it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
 }
 
 /// A kind of chat.
@@ -403,6 +409,8 @@ impl TryFrom<wire::Route> for Route {
             thread: Some(route.thread).filter(|thread| !thread.is_empty()),
             sender: Some(route.sender).filter(|sender| !sender.is_empty()),
             message: None,
+            sender_name: None,
+            title: None,
         })
     }
 }

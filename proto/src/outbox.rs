@@ -175,6 +175,9 @@ pub enum Kind {
         expires_ms: i64,
         /// Whether it can be allowed for good.
         can_be_always: bool,
+        /// Who has the agent do it, and where, for people; empty: it is asked there.
+        #[serde(default)]
+        origin: String,
     },
     /// The gateway itself says something.
     Announcement {

@@ -154,6 +154,7 @@ impl From<Kind> for wire::delivery::Kind {
                 reason,
                 expires_ms,
                 can_be_always,
+                origin,
             } => Self::Question(wire::ApprovalQuestion {
                 id,
                 tool,
@@ -162,6 +163,7 @@ impl From<Kind> for wire::delivery::Kind {
                 reason,
                 expires_ms,
                 can_be_always,
+                origin,
             }),
             Kind::Announcement { text } => Self::Announcement(wire::AnnouncementText { text }),
             Kind::Typing => Self::Typing(wire::Typing {}),
@@ -191,6 +193,7 @@ impl From<wire::delivery::Kind> for Kind {
                 reason: question.reason,
                 expires_ms: question.expires_ms,
                 can_be_always: question.can_be_always,
+                origin: question.origin,
             },
             W::Announcement(wire::AnnouncementText { text }) => Self::Announcement { text },
             W::Typing(wire::Typing {}) => Self::Typing,

@@ -40,11 +40,19 @@ impl Board {
 
     /// The provider answered.
     pub fn contact(&self) {
+        let mut before = Connection::Connected;
         self.change(|health| {
-            health.state = Connection::Connected;
+            before = std::mem::replace(&mut health.state, Connection::Connected);
             health.last_contact_ms = now_ms();
             health.last_error.clear();
         });
+        // So that the log of a daemon that is well says so.
+        if before != Connection::Connected {
+            match self.health().identity.as_str() {
+                "" => tracing::info!("connected"),
+                identity => tracing::info!("connected as {identity}"),
+            }
+        }
     }
 
     /// The account's own name there.

@@ -57,7 +57,7 @@ impl Channels {
             Some(Action::Login(account)) => return account.named()?.login(gateway),
             Some(Action::Remove(account)) => return account.named()?.remove(gateway),
             Some(Action::Test(account)) => return trial::execute(&account.named()?, gateway).await,
-            Some(Action::Logs(logs)) => return logs.execute(gateway.environment),
+            Some(Action::Logs(logs)) => return logs.execute(gateway).await,
             None => (self.list.json, false),
             Some(Action::List(format)) => (format.json, false),
             Some(Action::Status(format)) => (format.json, true),
@@ -107,6 +107,7 @@ fn word(state: &AccountState) -> &'static str {
         _ if !state.is_enabled => "off",
         (Some(health), Some(_)) => health.state.as_str(),
         (_, Some(_)) => "attended",
+        (_, None) if !state.missing_token.is_empty() => "no token",
         (_, None) => "no daemon attends it",
     }
 }
@@ -118,6 +119,7 @@ fn details(state: &AccountState, now_ms: i64) -> Vec<String> {
         lines = health::lines(health, now_ms);
         lines.extend(health.notes.iter().map(|note| output::line(note)));
     }
+    lines.extend(health::lacking(state).filter(|_| state.is_enabled));
     lines.extend(health::Finding::of(state).fix);
     lines
 }
@@ -139,8 +141,16 @@ mod tests {
             is_enabled: true,
             attended_since_ms: None,
             health: None,
+            missing_token: String::new(),
+            unanswered_groups: Vec::new(),
         };
         assert_eq!(row(&state, 0)[..2], ["telegram", "no daemon attends it"]);
+        state.missing_token = "there is no token".to_owned();
+        assert_eq!(word(&state), "no token");
+        let lines = details(&state, 0);
+        assert_eq!(lines[0], "there is no token");
+        assert!(lines[1].contains("channels add telegram"), "{lines:?}");
+        state.missing_token.clear();
         state.attended_since_ms = Some(1);
         assert_eq!(word(&state), "attended");
         state.health = Some(Health {
@@ -155,6 +165,14 @@ mod tests {
         assert_eq!(lines.len(), 4, "{lines:?}");
         assert!(lines[0].starts_with("2 updates"), "{lines:?}");
         assert!(lines.iter().all(|line| !line.contains('\n')), "{lines:?}");
+        state.health = Some(Health {
+            state: Connection::Connected,
+            ..Health::default()
+        });
+        state.unanswered_groups = vec!["-100".to_owned()];
+        let lines = details(&state, 0);
+        assert!(lines[0].contains("groups -100: groupPolicy"), "{lines:?}");
+        assert!(lines[1].contains("groupAllowFrom"), "{lines:?}");
         state.is_enabled = false;
         assert_eq!(word(&state), "off");
     }

@@ -6,11 +6,16 @@ use openclaw_terminal::{output, words};
 
 use crate::name::Named;
 
+/// Groups that are named; the others are counted.
+const GROUPS: usize = 5;
+
 /// Whether messages come and go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Condition {
     /// They do.
     Well,
+    /// They do, but not in all places that the configuration lists.
+    Partly,
     /// The configuration has the account off.
     Off,
     /// Not now, but its daemon expects them to.
@@ -60,6 +65,18 @@ fn judged(state: &AccountState, named: &Named, now_ms: i64) -> (Condition, Strin
     if !state.is_enabled {
         return (Condition::Off, "off (enabled: false)".to_owned(), None);
     }
+    if state.attended_since_ms.is_none() && !state.missing_token.is_empty() {
+        let detail = format!(
+            "no daemon attends it: {}",
+            output::line(&state.missing_token)
+        );
+        let name = named.shown();
+        let fix = format!(
+            "openclawctl channels add {name} takes a token and starts its daemon; where that has \
+             one of its own, openclawctl channels logs {name} says why it ended"
+        );
+        return (Condition::Broken, detail, Some(fix));
+    }
     if state.attended_since_ms.is_none() {
         let detail = "no daemon attends it: nothing comes in or goes out".to_owned();
         let logs = format!("; openclawctl channels logs {}", named.shown());
@@ -69,6 +86,12 @@ fn judged(state: &AccountState, named: &Named, now_ms: i64) -> (Condition, Strin
     let connecting = Health::default();
     let health = state.health.as_ref().unwrap_or(&connecting);
     let detail = details(health, now_ms);
+    if health.state == Connection::Connected
+        && let Some((unanswered, fix)) = unanswered(state, named)
+    {
+        let detail = format!("{detail}; {unanswered}");
+        return (Condition::Partly, detail, Some(fix));
+    }
     let logs = || Some(format!("openclawctl channels logs {}", named.shown()));
     match health.state {
         Connection::Connected => (Condition::Well, detail, None),
@@ -83,6 +106,44 @@ fn judged(state: &AccountState, named: &Named, now_ms: i64) -> (Condition, Strin
         Connection::Conflict => (Condition::Broken, detail, logs()),
         Connection::Connecting | Connection::Waiting => (Condition::Unsteady, detail, logs()),
     }
+}
+
+/// That groups are listed where nobody is answered, and the ways out.
+fn unanswered(state: &AccountState, named: &Named) -> Option<(String, String)> {
+    let groups = match state.unanswered_groups.as_slice() {
+        [] => return None,
+        groups => groups.iter().take(GROUPS).map(|it| output::line(it)),
+    };
+    let groups: Vec<String> = groups.collect();
+    let more = match state.unanswered_groups.len() - groups.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let listed = groups.join(", ");
+    let detail = format!(
+        "nobody is answered in the listed groups {listed}{more}: groupPolicy is allowlist, and \
+         neither groupAllowFrom nor a group's allowFrom names anybody (who is paired is not)"
+    );
+    let key = if named.is_default() {
+        format!("channels.{}", named.channel)
+    } else {
+        format!("channels.{}.accounts.{}", named.channel, named.account)
+    };
+    let fix = format!(
+        "openclawctl config set {key}.groupAllowFrom '[ID]' with the ids of those who may talk, or \
+         openclawctl config set {key}.groupPolicy open for everybody there"
+    );
+    Some((detail, fix))
+}
+
+/// What the configuration lacks for the account, in a line.
+pub(crate) fn lacking(state: &AccountState) -> Option<String> {
+    if state.attended_since_ms.is_none() {
+        let missing = Some(output::line(&state.missing_token));
+        return missing.filter(|it| !it.is_empty());
+    }
+    let named = Named::of(&state.account, state.is_default);
+    unanswered(state, &named).map(|(unanswered, _)| unanswered)
 }
 
 /// Its state, name, last contact, what waits, and its last error, in one line.
@@ -132,6 +193,8 @@ mod tests {
             is_enabled: true,
             attended_since_ms: health.as_ref().map(|_| 1),
             health,
+            missing_token: String::new(),
+            unanswered_groups: Vec::new(),
         }
     }
 
@@ -151,6 +214,53 @@ mod tests {
             ..state(None)
         };
         assert_eq!(Finding::at(&off, 0).condition, Condition::Off);
+    }
+
+    #[test]
+    fn account_without_a_token_is_led_to_one() {
+        let without = AccountState {
+            missing_token: "its token refers to ${WORK}, which is not set".to_owned(),
+            ..state(None)
+        };
+        let found = Finding::at(&without, 0);
+        assert_eq!(found.condition, Condition::Broken);
+        assert!(found.detail.contains("${WORK}"), "{}", found.detail);
+        let fix = found.fix.unwrap();
+        assert!(fix.contains("channels add telegram:work"), "{fix}");
+        assert!(!fix.contains("openclawctl start"), "{fix}");
+        // Its daemon has one that the configuration does not know of.
+        let health = Health {
+            state: Connection::Connected,
+            ..Health::default()
+        };
+        let attended = AccountState {
+            missing_token: without.missing_token,
+            ..state(Some(health))
+        };
+        assert_eq!(Finding::at(&attended, 0).condition, Condition::Well);
+    }
+
+    #[test]
+    fn groups_where_nobody_is_answered_are_told_with_the_ways_out() {
+        let health = Health {
+            state: Connection::Connected,
+            ..Health::default()
+        };
+        let groups = (1..8).map(|it| format!("-{it}"));
+        let found = AccountState {
+            unanswered_groups: groups.collect(),
+            ..state(Some(health))
+        };
+        let found = Finding::at(&found, 0);
+        assert_eq!(found.condition, Condition::Partly);
+        let named = "-1, -2, -3, -4, -5 and 2 more: groupPolicy is allowlist";
+        assert!(found.detail.contains(named), "{}", found.detail);
+        let fix = found.fix.unwrap();
+        let key = "channels.telegram.accounts.work.groupAllowFrom";
+        assert!(
+            fix.contains(key) && fix.contains("groupPolicy open"),
+            "{fix}"
+        );
     }
 
     #[test]

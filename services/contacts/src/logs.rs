@@ -2,9 +2,11 @@
 
 use clap::Args;
 use openclaw_config::Environment;
+use openclaw_proto::channel_admin::AccountState;
 use openclaw_service_manager as manager;
 use openclaw_terminal::{Failure, output};
 
+use crate::gateway::Gateway;
 use crate::name::{Named, Typed};
 
 /// Arguments of `channels logs`.
@@ -24,19 +26,31 @@ pub(crate) struct Logs {
 }
 
 impl Logs {
-    /// Prints what the log has of the account's daemon: the file of `openclawctl run`,
-    /// where that is the log, else the journal.
-    pub(crate) fn execute(&self, environment: &Environment) -> Result<(), Failure> {
+    /// Prints what the log has of the account's daemon. A daemon that attends the
+    /// account, and of which there is nothing, had nothing to say.
+    pub(crate) async fn execute(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
         let named = self.account.named()?;
+        let Some(nothing) = self.print(&named, gateway.environment)? else {
+            return Ok(());
+        };
+        let accounts = gateway.client.accounts().await.unwrap_or_default();
+        if is_attended(&named, &accounts) {
+            return output::stdout_line(&format!(
+                "{nothing}: its daemon attends the account, and had nothing to say"
+            ));
+        }
+        Err(elsewhere(&named, &nothing))
+    }
+
+    /// Prints the file of `openclawctl run`, where that is the log, else the journal;
+    /// that there is nothing in it, where there is not.
+    fn print(&self, named: &Named, environment: &Environment) -> Result<Option<String>, Failure> {
         let lines = usize::try_from(self.lines).unwrap_or(usize::MAX);
         match openclaw_logs::of_daemon(&named.shown(), lines, environment)? {
-            Some(true) => return Ok(()),
+            Some(true) => return Ok(None),
             Some(false) => {
-                let why = format!(
-                    "the log of openclawctl run has nothing of {}",
-                    named.shown()
-                );
-                return Err(elsewhere(&named, &why));
+                let nothing = "the log of openclawctl run has nothing of";
+                return Ok(Some(format!("{nothing} {}", named.shown())));
             }
             None => {}
         }
@@ -52,20 +66,26 @@ impl Logs {
             &lines,
         ];
         let said = manager::ask("journalctl", &asked, environment)
-            .map_err(|error| elsewhere(&named, &error.to_string()))?;
+            .map_err(|error| elsewhere(named, &error.to_string()))?;
         if said.output().is_empty() {
-            let why = if said.complains() {
-                output::line(&said.complaint())
-            } else {
-                format!("the journal has nothing of {unit}")
-            };
-            return Err(elsewhere(&named, &why));
+            if said.complains() {
+                return Err(elsewhere(named, &output::line(&said.complaint())));
+            }
+            return Ok(Some(format!("the journal has nothing of {unit}")));
         }
         for line in said.output().lines() {
             output::stdout_line(&output::line(line))?;
         }
-        Ok(())
+        Ok(None)
     }
+}
+
+/// Whether a daemon attends the account of `accounts` that is `named`.
+fn is_attended(named: &Named, accounts: &[AccountState]) -> bool {
+    let mut attended = accounts
+        .iter()
+        .filter(|state| state.is_enabled && state.attended_since_ms.is_some());
+    attended.any(|state| Named::of(&state.account, state.is_default) == *named)
 }
 
 /// There is nothing in the journal; where it may be.
@@ -85,7 +105,7 @@ mod tests {
 
     use super::*;
 
-    fn asked(script: Option<&str>) -> Result<(), Failure> {
+    fn asked(script: Option<&str>) -> Result<Option<String>, Failure> {
         let folder = tempfile::tempdir().unwrap();
         if let Some(script) = script {
             let program = folder.path().join("journalctl");
@@ -96,7 +116,7 @@ mod tests {
     }
 
     /// Of a suite whose state and programs are in `folder`.
-    fn logs_of(folder: &Path) -> Result<(), Failure> {
+    fn logs_of(folder: &Path) -> Result<Option<String>, Failure> {
         let folder = folder.to_str().unwrap();
         // There is a service manager, as far as can be seen.
         fs::create_dir_all(format!("{folder}/systemd/private")).unwrap();
@@ -113,7 +133,7 @@ mod tests {
             },
             lines: 5,
         };
-        logs.execute(&environment)
+        logs.print(&logs.account.named().unwrap(), &environment)
     }
 
     #[test]
@@ -122,7 +142,7 @@ mod tests {
             *"--unit openclaw-telegram@work.service --lines 5") echo said;;
             *) exit 1;;
         esac"#;
-        assert!(asked(Some(script)).is_ok());
+        assert_eq!(asked(Some(script)).unwrap(), None);
     }
 
     #[test]
@@ -139,17 +159,16 @@ mod tests {
             ) + "\n"
         };
         fs::write(&file, line("telegram")).unwrap();
-        let text = logs_of(folder.path()).unwrap_err().text();
-        assert!(text.contains("nothing of telegram:work"), "{text}");
+        let nothing = logs_of(folder.path()).unwrap().unwrap();
+        assert!(nothing.contains("nothing of telegram:work"), "{nothing}");
         fs::write(&file, line("telegram") + &line("telegram:work")).unwrap();
-        assert!(logs_of(folder.path()).is_ok());
+        assert_eq!(logs_of(folder.path()).unwrap(), None);
     }
 
     #[test]
     fn log_that_is_not_there_is_told_with_where_it_may_be() {
         for (script, why) in [
             (None, "journalctl"),
-            (Some("true"), "nothing of openclaw-telegram@work.service"),
             (
                 Some("echo No journal files were found. >&2; exit 1"),
                 "No journal files",
@@ -158,5 +177,34 @@ mod tests {
             let text = asked(script).unwrap_err().text();
             assert!(text.contains(why), "{text}");
         }
+        let nothing = asked(Some("true")).unwrap().unwrap();
+        let unit = "nothing of openclaw-telegram@work.service";
+        assert!(nothing.contains(unit), "{nothing}");
+    }
+
+    #[test]
+    fn account_is_attended_where_its_daemon_is_there() {
+        let state = |name: &str, is_default, since| AccountState {
+            account: openclaw_proto::channel::AccountName {
+                channel: "telegram".to_owned(),
+                account: name.to_owned(),
+            },
+            is_default,
+            is_enabled: true,
+            attended_since_ms: since,
+            health: None,
+            missing_token: String::new(),
+            unanswered_groups: Vec::new(),
+        };
+        let accounts = [state("own", true, Some(1)), state("work", false, None)];
+        let is_attended = |account: &str| {
+            let named = Named {
+                channel: "telegram".to_owned(),
+                account: account.to_owned(),
+            };
+            super::is_attended(&named, &accounts)
+        };
+        assert!(is_attended("default"));
+        assert!(!is_attended("work") && !is_attended("other"));
     }
 }

@@ -124,9 +124,26 @@ fn place<'a>(to: &'a str, thread: Option<&str>) -> Result<(&'a str, &'a str), Fa
         ..it
     });
     match recipient.and_then(|it| it.fault()) {
-        Some(fault) => Err(Failure::usage(format!("--to {to}: {fault}"))),
+        Some(fault) => {
+            let failure = Failure::usage(format!("--to {to}: {fault}"));
+            Err(match with_account(channel, id) {
+                Some(meant) => failure.hint(meant),
+                None => failure,
+            })
+        }
         None => Ok((channel, id)),
     }
+}
+
+/// What is meant where the account stands before the id, as other commands name it.
+fn with_account(channel: &str, id: &str) -> Option<String> {
+    let (account, id) = id.split_once(':')?;
+    let is_name = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || "-_".contains(it);
+    let is_account = account.starts_with(|it: char| it.is_ascii_lowercase())
+        && account.chars().all(is_name)
+        && Recipient::of(channel, id).is_some_and(|it| it.fault().is_none());
+    is_account
+        .then(|| format!("the account has its own option: --to {channel}:{id} --account {account}"))
 }
 
 #[cfg(test)]
@@ -161,6 +178,15 @@ mod tests {
             assert!(place(wrong, None).is_err(), "{wrong}");
         }
         assert!(place("telegram:5", Some("4")).is_ok());
+        assert!(place("telegram:work:555", None).is_err());
+        let meant = with_account("telegram", "work:555").unwrap();
+        assert!(
+            meant.ends_with("--to telegram:555 --account work"),
+            "{meant}"
+        );
+        for id in ["555", "-100:7", "work:no id", "Wo rk:555"] {
+            assert_eq!(with_account("telegram", id), None, "{id}");
+        }
         let text = place("telegram:5", Some("x")).unwrap_err().text();
         assert!(text.contains("no topic on telegram"), "{text}");
     }

@@ -58,7 +58,7 @@ fn ready(named: &Named, states: Vec<AccountState>) -> Result<AccountState, Failu
     };
     let finding = Finding::of(&state);
     match finding.condition {
-        Condition::Well => Ok(state),
+        Condition::Well | Condition::Partly => Ok(state),
         Condition::Off | Condition::Unsteady | Condition::Broken => {
             let failure = Failure::new(format!("{}: {}", finding.name, finding.detail));
             let on = || format!("openclawctl channels login {} connects it", named.shown());
@@ -139,6 +139,8 @@ mod tests {
                 identity: "@bot".to_owned(),
                 ..Health::default()
             }),
+            missing_token: String::new(),
+            unanswered_groups: Vec::new(),
         }
     }
 

@@ -157,6 +157,7 @@ fn waiting(approval: &Approval) -> String {
         cwd: &approval.cwd,
         reason: &approval.reason,
         session: &approval.session_key,
+        origin: &approval.origin,
         form: &approval.form,
     };
     format!(

@@ -7,6 +7,7 @@ mod files;
 #[cfg(fuzzing)]
 pub(crate) mod fuzz;
 mod hand_in;
+mod ignored;
 mod overheard;
 mod owner;
 mod press;
@@ -33,6 +34,7 @@ use tokio_util::sync::CancellationToken;
 use attending::Attending;
 pub use files::FileFault;
 pub(crate) use files::put_inbound;
+use ignored::IgnoredGroups;
 use overheard::Overheard;
 
 /// Characters of what a daemon says of its health.
@@ -115,6 +117,7 @@ pub struct Channels {
     core: Arc<Core>,
     attendants: Mutex<HashMap<AccountName, Attendant>>,
     overheard: Overheard,
+    ignored: IgnoredGroups,
     closing: CancellationToken,
 }
 
@@ -124,6 +127,7 @@ impl Channels {
             core,
             attendants: Mutex::default(),
             overheard: Overheard::default(),
+            ignored: IgnoredGroups::default(),
             closing: CancellationToken::new(),
         })
     }
@@ -239,6 +243,10 @@ impl Channels {
                 let is_default = canonical.account.is_empty();
                 let attendant = attendants.get(&canonical);
                 let ledger_name = canonical.clone();
+                // Of one that is attended, its daemon says whether it has a token.
+                let missing = settings.channels.missing_token(channel, name);
+                let missing = missing.filter(|_| attendant.is_none());
+                let unanswered = openclaw_inbound::unanswered_groups(account);
                 states.push(AccountState {
                     account: AccountName {
                         account: name.clone(),
@@ -248,6 +256,8 @@ impl Channels {
                     is_enabled: account.enabled,
                     attended_since_ms: attendant.map(|it| it.since_ms),
                     health: attendant.map(|it| self.with_failure(&ledger_name, &it.health)),
+                    missing_token: missing.unwrap_or_default(),
+                    unanswered_groups: unanswered.into_iter().map(str::to_owned).collect(),
                 });
             }
         }

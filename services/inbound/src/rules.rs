@@ -83,7 +83,7 @@ fn direct(account: &Account, facts: &Facts<'_>, known: Known<'_>) -> Verdict {
 }
 
 /// What holds in a group or in one of its topics.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Place<'a> {
     group: Option<&'a Group>,
     topic: Option<&'a Topic>,
@@ -122,29 +122,77 @@ impl<'a> Place<'a> {
     fn is_listed(&self) -> bool {
         self.group.is_some() || self.all.is_some()
     }
+
+    fn is_off(&self) -> bool {
+        let all = [
+            self.topic.and_then(|it| it.enabled),
+            self.group.or(self.all).and_then(|it| it.enabled),
+        ];
+        all.contains(&Some(false))
+    }
+
+    fn policy(&self, account: &Account) -> GroupPolicy {
+        let own = self.first(|it| it.group_policy, |it| it.group_policy);
+        own.unwrap_or(account.group_policy)
+    }
+
+    /// Those who may talk there by its own list.
+    fn own_list(&self) -> Option<&'a Vec<PeerId>> {
+        self.first(|it| it.allow_from.as_ref(), |it| it.allow_from.as_ref())
+    }
+
+    /// Those who may talk there.
+    fn list(&self, account: &'a Account) -> &'a [PeerId] {
+        self.own_list()
+            .unwrap_or(if account.group_allow_from.is_empty() {
+                &account.allow_from
+            } else {
+                &account.group_allow_from
+            })
+    }
+
+    /// Whether somebody is to be answered there, and the lists name nobody.
+    fn is_for_nobody(&self, account: &Account) -> bool {
+        self.policy(account) == GroupPolicy::Allowlist && self.list(account).is_empty()
+    }
+}
+
+/// The groups that `account` lists and in which nobody may talk to it, in none of
+/// their topics, though they are on: who is paired may not for that alone.
+pub fn unanswered_groups(account: &Account) -> Vec<&str> {
+    let all = account.groups.get("*");
+    let is_unanswered = |group: &Group| {
+        let whole = Place {
+            group: Some(group),
+            topic: None,
+            all,
+        };
+        let topics = [Some(group), all].into_iter().flatten();
+        let mut topics = topics.flat_map(|it| it.topics.values());
+        let is_answered = |topic| {
+            let place = Place {
+                topic: Some(topic),
+                ..whole
+            };
+            !place.is_off() && !place.is_for_nobody(account)
+        };
+        !whole.is_off() && whole.is_for_nobody(account) && !topics.any(is_answered)
+    };
+    let groups = account.groups.iter();
+    let found = groups.filter(|(_, group)| is_unanswered(group));
+    found.map(|(id, _)| id.as_str()).collect()
 }
 
 fn in_group(account: &Account, facts: &Facts<'_>, known: Known<'_>) -> Verdict {
     let place = Place::of(account, facts);
-    let is_off = [
-        place.topic.and_then(|it| it.enabled),
-        place.group.or(place.all).and_then(|it| it.enabled),
-    ];
-    if is_off.contains(&Some(false)) {
+    if place.is_off() {
         return ignore(IgnoredCode::Disabled, "the group is switched off");
     }
     if !account.groups.is_empty() && !place.is_listed() {
         return ignore(IgnoredCode::NotAllowed, "groups does not have the group");
     }
-    let policy = place.first(|it| it.group_policy, |it| it.group_policy);
-    let own = place.first(|it| it.allow_from.as_ref(), |it| it.allow_from.as_ref());
-    let listed = own.unwrap_or(if account.group_allow_from.is_empty() {
-        &account.allow_from
-    } else {
-        &account.group_allow_from
-    });
-    let is_listed = is_listed(listed, facts.channel, facts.sender);
-    match policy.unwrap_or(account.group_policy) {
+    let is_listed = is_listed(place.list(account), facts.channel, facts.sender);
+    match place.policy(account) {
         GroupPolicy::Disabled => {
             return ignore(IgnoredCode::Disabled, "groupPolicy is disabled");
         }
@@ -154,7 +202,7 @@ fn in_group(account: &Account, facts: &Facts<'_>, known: Known<'_>) -> Verdict {
                 "neither groupAllowFrom nor the group's allowFrom has the sender",
             );
         }
-        GroupPolicy::Open if own.is_some() && !is_listed => {
+        GroupPolicy::Open if place.own_list().is_some() && !is_listed => {
             return ignore(
                 IgnoredCode::NotAllowed,
                 "the group's allowFrom does not have the sender",

@@ -1,6 +1,7 @@
 //! A command that waits until somebody allows it.
 
 mod log;
+pub(crate) mod origin;
 mod pending;
 
 use std::time::Duration;

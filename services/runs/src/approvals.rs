@@ -12,7 +12,7 @@ use openclaw_sessions::now_ms;
 use openclaw_settings::Settings;
 use serde_json::{Map, Value, json};
 
-use crate::approval::{Approval, ApprovalLog, Outcome, Pending, Refused};
+use crate::approval::{Approval, ApprovalLog, Outcome, Pending, Refused, origin};
 use crate::bus::{Bus, DomainEvent};
 use crate::run::Run;
 
@@ -82,6 +82,7 @@ impl Approvals {
             created_ms: now,
             expires_ms: request.expires_ms,
             form: request.form.clone(),
+            origin: run.route.as_ref().map(origin::of).unwrap_or_default(),
             ..approval::Approval::default()
         };
         let entered = Approval {

@@ -23,8 +23,9 @@ pub(crate) async fn on_channel(
     text: String,
     workspace: Option<ConfiguredFolder>,
 ) -> Option<ChannelReply> {
-    let is_silent = matches!(outcome, Kind::Done(_))
-        && (text.trim().is_empty() || silence::is_silent(&text) || SILENT.contains(&text.trim()));
+    let is_silent = matches!(outcome, Kind::Done(done) if done.stop_reason == silence::STOP_REASON)
+        || matches!(outcome, Kind::Done(_))
+            && (silence::is_silent(&text) || SILENT.contains(&text.trim()));
     if is_silent || run.is_absorbed() {
         return None;
     }

@@ -147,6 +147,7 @@ impl Settings {
         let fragment = keys::typed(&paths.configuration, &document)?;
         keys::without_nulls(&mut document);
         let with_token = channels::tokens(&document).into_keys().collect();
+        let unset_tokens = channels::unset_tokens(&document);
         let faults = openclaw_effect::faults(&document);
         take_credentials(&mut document);
         let origin = paths.configuration.display().to_string();
@@ -204,7 +205,7 @@ impl Settings {
                 .map_err(invalid)?,
             session: SessionSettings::of(&fragment.session, &fragment.models, &fragment.cron),
             queue: QueueSettings::of(&fragment.messages.queue),
-            channels: ChannelSettings::of(&paths, &document, &fragment, with_token)?,
+            channels: ChannelSettings::of(&paths, &document, &fragment, with_token, unset_tokens)?,
             warnings: Vec::new(),
             unused: Vec::new(),
             doubts: Vec::new(),

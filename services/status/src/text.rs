@@ -412,6 +412,8 @@ mod tests {
             is_enabled: true,
             attended_since_ms: None,
             health: None,
+            missing_token: String::new(),
+            unanswered_groups: Vec::new(),
         }]);
         let text = rendered(&overview, false);
         for line in [

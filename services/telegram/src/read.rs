@@ -66,10 +66,13 @@ impl Reader {
             return None;
         }
         let files = media::files(&message, &self.options);
-        let words = self.words(&message);
+        let mut words = self.words(&message);
         if words.text.is_empty() && files.is_empty() {
             // Somebody joined, a title changed, …
             return None;
+        }
+        if let Some(origin) = &message.forward_origin {
+            words.text = words::forwarded(origin, &words.text);
         }
         let reply_to = self.quoted(&message);
         let answers_bot = reply_to.as_ref().is_some_and(|quoted| quoted.is_own);
@@ -104,16 +107,15 @@ impl Reader {
         if message.is_topic_message && Some(quoted.message_id) == message.message_thread_id {
             return None;
         }
-        let said = if quoted.text.is_empty() {
-            &quoted.caption
-        } else {
-            &quoted.text
-        };
         let by = quoted.from.clone().unwrap_or_default();
+        let sender = match &quoted.forward_origin {
+            Some(origin) => format!("{}, forwarded from {}", name(&by), words::author(origin)),
+            None => name(&by),
+        };
         Some(Quoted {
             provider_id: quoted.message_id.to_string(),
-            text: said.clone(),
-            sender: name(&by),
+            text: words::with_links(quoted),
+            sender,
             is_own: by.id == self.bot_id && self.bot_id != 0,
         })
     }

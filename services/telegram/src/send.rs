@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use openclaw_channel::Link;
 use openclaw_channel::progress::Progress;
-use openclaw_channel::rich::Rich;
+use openclaw_channel::rich::{Rich, Style};
 use openclaw_daemon::configuration::now_ms;
 use openclaw_proto::outbox::{Delivery, Kind, Outcome};
 
@@ -128,12 +128,42 @@ fn stands(shown: Option<&str>, text: &Rich, has_previews: bool) -> bool {
     shown == Some(html(text).as_str()) && !(has_previews && may_have_link(text))
 }
 
-/// Whether Telegram may find a link in `text`: it takes names of hosts for links.
+/// Whether Telegram may find a link in `text`: it takes names of hosts for links, but
+/// not in code.
 fn may_have_link(text: &Rich) -> bool {
-    let is_named = text.runs().iter().any(|run| run.style.link.is_some());
-    let plain = text.text();
-    let mut after_dots = plain.split('.').skip(1);
-    is_named || after_dots.any(|it| it.starts_with(char::is_alphanumeric)) || plain.contains("://")
+    let runs = text.runs().iter();
+    let is_code = |style: &Style| style.is_code || style.block.is_some();
+    let is_named = runs.clone().any(|run| run.style.link.is_some());
+    let plain: String = runs
+        .map(|run| {
+            if is_code(&run.style) {
+                " "
+            } else {
+                run.text.as_str()
+            }
+        })
+        .collect();
+    is_named || plain.split_whitespace().any(may_be_link)
+}
+
+/// Whether `word` has an address in it, or the name of a host: a label and, behind a
+/// dot, a domain, which has two letters at least. Numbers and `e.g.` have none.
+fn may_be_link(word: &str) -> bool {
+    let mut labels = word.split('.').peekable();
+    let mut is_host = false;
+    while let Some(label) = labels.next() {
+        let is_label = label.ends_with(char::is_alphanumeric);
+        let domain = labels
+            .peek()
+            .map(|it| it.chars().take_while(|it| it.is_alphabetic()));
+        is_host |= is_label && domain.is_some_and(|it| it.count() >= 2);
+    }
+    let is_address = || {
+        let digits = |label: &str| !label.is_empty() && label.chars().all(|it| it.is_ascii_digit());
+        let bare = word.trim_matches(|it: char| !it.is_ascii_digit());
+        bare.split('.').count() == 4 && bare.split('.').all(digits)
+    };
+    is_host || word.contains("://") || is_address()
 }
 
 async fn edit(bot: &Bot, delivery: &Delivery, ids: &[String], text: &str) -> Outcome {
@@ -180,8 +210,22 @@ mod tests {
         assert!(stands(Some("It is <b>so</b>. Yes."), "It is **so**. Yes."));
         assert!(!stands(Some("It is so."), "It is **so**."));
         assert!(!stands(None, "It is so."));
+        for text in [
+            "It is 3.14, v1.2 or 1.5 GB, i.e. so. Yes.",
+            "Look into `main.rs`.",
+            "```\nexample.org\n```",
+            "Well...and so on",
+        ] {
+            assert!(stands(Some(&html(&read(text))), text), "{text}");
+        }
         // Its preview comes with the edit.
-        for text in ["See example.org", "http://a", "[a](https://b.c)"] {
+        for text in [
+            "See example.org",
+            "(example.org)",
+            "http://a",
+            "[a](https://b.c)",
+            "at 127.0.0.1.",
+        ] {
             let shown = html(&read(text));
             assert!(!stands(Some(&shown), text), "{text}");
             assert!(super::stands(Some(&shown), &read(text), false), "{text}");

@@ -52,6 +52,24 @@ pub(crate) struct Entity {
     pub(crate) length: usize,
     /// Of a `text_mention`.
     pub(crate) user: Option<User>,
+    /// Of a `text_link`.
+    pub(crate) url: Option<String>,
+}
+
+/// Where a message was said first that was forwarded.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Origin {
+    /// Who said it.
+    pub(crate) sender_user: Option<User>,
+    /// What they are called who do not let others be led to them.
+    pub(crate) sender_user_name: String,
+    /// The group for which it was said.
+    pub(crate) sender_chat: Option<Chat>,
+    /// The channel that it was said in.
+    pub(crate) chat: Option<Chat>,
+    /// Who signed it there.
+    pub(crate) author_signature: String,
 }
 
 /// A file.
@@ -96,6 +114,8 @@ pub(crate) struct Message {
     pub(crate) entities: Vec<Entity>,
     /// Of the caption.
     pub(crate) caption_entities: Vec<Entity>,
+    /// Where it was said first, where it was forwarded.
+    pub(crate) forward_origin: Option<Origin>,
     /// What it answers.
     pub(crate) reply_to_message: Option<Box<Message>>,
     /// The album that it is of.

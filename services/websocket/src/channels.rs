@@ -103,6 +103,8 @@ mod tests {
             is_enabled: true,
             attended_since_ms: health.as_ref().map(|_| 1),
             health,
+            missing_token: String::new(),
+            unanswered_groups: Vec::new(),
         }
     }
 

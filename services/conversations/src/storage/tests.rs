@@ -114,6 +114,8 @@ fn record(run_id: String, key: &SessionKey, routed: bool) -> Record {
             thread: Some("7".to_owned()),
             sender: Some("anna".to_owned()),
             message: None,
+            sender_name: None,
+            title: None,
         }),
     }
 }

@@ -14,6 +14,8 @@ pub(crate) struct Question<'a> {
     pub(crate) cwd: &'a str,
     pub(crate) reason: &'a str,
     pub(crate) session: &'a str,
+    /// Who has it done, and where; empty: whoever is asked, or it is not known.
+    pub(crate) origin: &'a str,
     /// Empty: it can be allowed this time only.
     pub(crate) form: &'a str,
 }
@@ -34,6 +36,7 @@ impl Question<'_> {
             output::line(self.tool),
             named(" in", self.cwd),
             named(", for", self.session),
+            named(", asked by", self.origin),
             named(";", self.reason),
         ];
         facts.concat()
@@ -86,9 +89,10 @@ mod tests {
             cwd: "/ws\u{1b}]52;c;eA==\u{7}",
             reason: "rm may do more than read",
             session: "agent:main:main",
+            origin: "\"P\u{202e}8\" (888) in the group \"G\" (-100)",
             form: "line",
         };
-        let expected = "  execute_shell in /ws\\x1b]52;c;eA==\\x07, for agent:main:main; rm may do more than read
+        let expected = "  execute_shell in /ws\\x1b]52;c;eA==\\x07, for agent:main:main, asked by \"P\\u{202e}8\" (888) in the group \"G\" (-100); rm may do more than read
   │ ls # list⏎
   │ rm -rf x
   always: exactly this, word for word, in /ws\\x1b]52;c;eA==\\x07

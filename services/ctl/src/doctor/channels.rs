@@ -24,7 +24,7 @@ fn check(finding: Finding) -> Check {
     let fix = fix.unwrap_or_default();
     match condition {
         Condition::Well | Condition::Off => Check::ok(name, detail),
-        Condition::Unsteady => Check::warn(name, detail, fix),
+        Condition::Partly | Condition::Unsteady => Check::warn(name, detail, fix),
         Condition::Broken => Check::fail(name, detail, fix),
     }
 }
@@ -40,6 +40,7 @@ mod tests {
         for (condition, state) in [
             (Condition::Well, State::Ok),
             (Condition::Off, State::Ok),
+            (Condition::Partly, State::Warn),
             (Condition::Unsteady, State::Warn),
             (Condition::Broken, State::Fail),
         ] {
@@ -50,7 +51,7 @@ mod tests {
                 fix: Some("do that".to_owned()),
             });
             assert_eq!(check.state, state, "{condition:?}");
-            let is_mended = condition == Condition::Unsteady || condition == Condition::Broken;
+            let is_mended = state != State::Ok;
             assert_eq!(check.fix.is_some(), is_mended, "{condition:?}");
         }
     }

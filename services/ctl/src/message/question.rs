@@ -51,6 +51,7 @@ impl Waiting {
             cwd: &self.request.cwd,
             reason: &self.request.reason,
             session: &self.session,
+            origin: "",
             form: &self.request.form,
         }
     }

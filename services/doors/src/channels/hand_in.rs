@@ -23,6 +23,9 @@ use super::{Channels, Refused};
 /// Bytes of a key; a provider's update has a number.
 const KEY_LIMIT: usize = 128;
 
+/// Characters of a name that are kept with a message.
+const NAME: usize = 100;
+
 /// Files of one message.
 const FILES: usize = 20;
 
@@ -147,7 +150,10 @@ impl Channels {
         let facts = incoming.facts();
         let verdict = judge(incoming.account, &facts, known);
         let (sender, agent, prompt) = match verdict {
-            Verdict::Ignore(ignored) => return Ok((Outcome::Ignored(ignored), false)),
+            Verdict::Ignore(ignored) => {
+                self.tell_of_ignored(incoming, facts.is_to_bot, &ignored.reason);
+                return Ok((Outcome::Ignored(ignored), false));
+            }
             Verdict::Overhear(ignored) => {
                 self.overhear(incoming);
                 return Ok((Outcome::Ignored(ignored), true));
@@ -319,6 +325,25 @@ impl Channels {
         }
     }
 
+    /// Says in the log, once for each group, why somebody is not answered who called
+    /// there: the owner may be the one who wonders.
+    fn tell_of_ignored(&self, incoming: &Incoming<'_>, is_to_bot: bool, reason: &str) {
+        let place = &incoming.hand_in.place;
+        let is_called = is_to_bot && matches!(incoming.hand_in.what, What::Message(_));
+        if place.chat != ChatKind::Direct
+            && is_called
+            && self.ignored.is_news(&incoming.group(), reason)
+        {
+            tracing::info!(
+                openclaw_channel = incoming.canonical.channel,
+                chat = place.id,
+                title = openclaw_escape::line(&place.title),
+                sender = openclaw_escape::line(&incoming.hand_in.sender.id),
+                "a message in a group is not answered: {reason}"
+            );
+        }
+    }
+
     fn overhear(&self, incoming: &Incoming<'_>) {
         if let What::Message(message) = &incoming.hand_in.what {
             let text = said(incoming.hand_in, message, &[]);
@@ -452,15 +477,22 @@ impl Incoming<'_> {
             thread: place.thread.clone(),
             sender: Some(self.hand_in.sender.id.clone()).filter(|id| !id.is_empty()),
             message: None,
+            sender_name: self.sender_name().map(beginning),
+            title: Some(beginning(&place.title)).filter(|it| !it.is_empty()),
         }
     }
 
     /// What people call the sender.
     fn name(&self) -> String {
+        let id = Some(self.hand_in.sender.id.as_str()).filter(|id| !id.trim().is_empty());
+        openclaw_escape::line(self.sender_name().or(id).unwrap_or("somebody"))
+    }
+
+    fn sender_name(&self) -> Option<&str> {
         let sender = &self.hand_in.sender;
-        let names = [&sender.display_name, &sender.user_name, &sender.id];
-        let name = names.into_iter().find(|name| !name.trim().is_empty());
-        openclaw_escape::line(name.map_or("somebody", String::as_str))
+        let names = [&sender.display_name, &sender.user_name];
+        let mut names = names.into_iter().map(String::as_str);
+        names.find(|name| !name.trim().is_empty())
     }
 
     fn group(&self) -> String {
@@ -484,6 +516,11 @@ impl Incoming<'_> {
         let agent = self.settings.agent(agent);
         agent.map(|agent| agent.workspace.clone())
     }
+}
+
+/// Of a name as much as is kept with a message.
+fn beginning(name: &str) -> String {
+    name.chars().take(NAME).collect()
 }
 
 pub(super) fn ignored(code: IgnoredCode, reason: &str) -> Outcome {

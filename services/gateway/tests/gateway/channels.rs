@@ -418,6 +418,7 @@ fn in_group(key: &str, sender: &str, words: &str) -> HandIn {
     let mut hand_in = direct(key, sender, message(words));
     hand_in.place.chat = ChatKind::Group;
     hand_in.place.id = "-100".to_owned();
+    hand_in.place.title = "Friends".to_owned();
     hand_in
 }
 
@@ -440,10 +441,13 @@ async fn channels_ask_approvers_alone_and_take_their_word() {
     };
     suite.runner.say(&run, Said::ApprovalRequested(asked));
     let question = next(&mut deliveries).await;
-    assert!(
-        matches!(question.kind, Kind::Question { .. }),
-        "{question:?}"
-    );
+    let Kind::Question { origin, .. } = &question.kind else {
+        panic!("{question:?}");
+    };
+    let asker = "in the group \"Friends\" (-100)";
+    assert!(origin.ends_with(asker) && origin.contains("43"), "{origin}");
+    let waiting = suite.client.list_approvals(0).await.unwrap().waiting;
+    assert_eq!(waiting[0].origin, *origin);
     // Not in the group, where somebody asked who may not decide.
     assert_eq!(question.place.to, "42");
     assert_eq!(question.place.chat, Some(ChatKind::Direct));

@@ -73,6 +73,8 @@ fn routed(text: &str, key: &str) -> Message {
             thread: Some("7".to_owned()),
             sender: Some("42".to_owned()),
             message: None,
+            sender_name: None,
+            title: None,
         }),
         ..text_of(text)
     }
@@ -124,6 +126,8 @@ async fn outbox_has_one_reply_for_each_message_of_a_channel() {
         .exchange("from the command line", "for the command line")
         .await;
     answer(&suite, "k2", "NO_REPLY").await;
+    // What says nothing unasked is an answer, and said to be empty.
+    answer(&suite, "k3", " \n").await;
     assert_eq!(
         report(&suite, &delivery, delivered("m1")).await,
         State::Delivered
@@ -132,6 +136,12 @@ async fn outbox_has_one_reply_for_each_message_of_a_channel() {
         report(&suite, &delivery, delivered("m2")).await,
         State::Delivered
     );
+    let empty = next(&mut deliveries).await;
+    assert!(
+        matches!(&empty.kind, Kind::Reply { text, state, .. } if text.trim().is_empty() && state == "done"),
+        "{empty:?}"
+    );
+    report(&suite, &empty, delivered("m3")).await;
     none(&mut deliveries).await;
 }
 

@@ -222,6 +222,8 @@ async fn a_message_says_its_route_and_the_scope_the_session() {
             thread: None,
             sender: None,
             message: None,
+            sender_name: None,
+            title: None,
         }),
         ..text_of("hello")
     };

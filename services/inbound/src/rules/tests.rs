@@ -291,3 +291,42 @@ proptest! {
         prop_assert!(!is_in, "{:?}", verdict);
     }
 }
+
+#[test]
+fn groups_in_which_nobody_may_talk_are_known() {
+    let of = |written: Value| {
+        let account = account(written);
+        let found = unanswered_groups(&account);
+        let known = Known {
+            is_paired: true,
+            is_paired_owner: true,
+            has_paired_owner: true,
+            owners: &[],
+        };
+        for id in &found {
+            assert_eq!(
+                word(judge(&account, &in_chat("7", id), known)),
+                "not-allowed"
+            );
+        }
+        found.into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(of(json!({"groups": {"-1": {}, "-2": {}}})), ["-1", "-2"]);
+    assert_eq!(
+        of(json!({"groups": {"-1": {"allowFrom": []}}, "allowFrom": [7]})),
+        ["-1"]
+    );
+    for answered in [
+        json!({}),
+        json!({"groups": {"-1": {}}, "allowFrom": [7]}),
+        json!({"groups": {"-1": {}}, "groupAllowFrom": [7]}),
+        json!({"groups": {"-1": {"allowFrom": ["*"]}}}),
+        json!({"groups": {"-1": {"groupPolicy": "open"}}}),
+        json!({"groups": {"-1": {}}, "groupPolicy": "open"}),
+        json!({"groups": {"-1": {}}, "groupPolicy": "disabled"}),
+        json!({"groups": {"-1": {"enabled": false}}}),
+        json!({"groups": {"-1": {"topics": {"4": {"allowFrom": [7]}}}}}),
+    ] {
+        assert_eq!(of(answered.clone()), [""; 0], "{answered}");
+    }
+}

@@ -196,6 +196,8 @@ fn approval(row: &Row<'_>) -> rusqlite::Result<Approval> {
         by: row.get(11)?,
         decided_ms: row.get(12)?,
         form: row.get(13)?,
+        // It is for whoever decides, which is over.
+        origin: String::new(),
     })
 }
 

@@ -42,6 +42,7 @@ pub(super) fn asked(dispatcher: &Dispatcher, approval: &Approval) {
             reason: openclaw_escape::line(&of_turn.reason),
             expires_ms: approval.expires_ms,
             can_be_always: !of_turn.form.is_empty(),
+            origin: openclaw_escape::line(&of_turn.origin),
         },
         extras: Extras {
             buttons: inbound::buttons(&approval.id, !of_turn.form.is_empty()),
@@ -69,7 +70,7 @@ fn put(
 ) -> rusqlite::Result<Vec<NewDelivery>> {
     let (channel, account) = (&question.place.channel, &question.place.account);
     let Some((_, of_account)) = settings.channels.account(channel, account) else {
-        return Ok(vec![question]);
+        return Ok(vec![asked_there(question)]);
     };
     let mut owners = channels::peers(connection)?;
     owners.retain(|peer| peer.is_owner && peer.account.channel == *channel);
@@ -81,6 +82,7 @@ fn put(
     };
     let by_name = &settings.channels.owners;
     let asked = inbound::asked(of_account, channel, (sender, is_direct), by_name, &owners);
+    // Whoever is asked elsewhere does not see who asks, nor where.
     let direct = asked.direct.into_iter().map(|peer| NewDelivery {
         name: format!("{} {peer}", question.name),
         place: Place {
@@ -92,8 +94,16 @@ fn put(
         ..question.clone()
     });
     let direct: Vec<_> = direct.collect();
-    let in_place = Some(question).filter(|_| asked.in_place);
+    let in_place = Some(asked_there(question)).filter(|_| asked.in_place);
     Ok(in_place.into_iter().chain(direct).collect())
+}
+
+/// `question` where the message stands that it is about.
+fn asked_there(mut question: NewDelivery) -> NewDelivery {
+    if let Kind::Question { origin, .. } = &mut question.kind {
+        origin.clear();
+    }
+    question
 }
 
 /// Says there what was decided, wherever that was.

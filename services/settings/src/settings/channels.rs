@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use openclaw_config::error::Error;
 use openclaw_config::paths::Paths;
 use openclaw_config::secret::Secret;
+use openclaw_config::substitute::{ELSEWHERE, unanswered};
 use openclaw_effect::values::telegram;
 use serde_json::{Map, Value};
 
@@ -81,6 +82,9 @@ pub struct ChannelSettings {
     /// Their tokens. Empty but in the gateway
     /// ([`Settings::with_gateway_secrets`](crate::Settings::with_gateway_secrets)).
     pub tokens: BTreeMap<(String, String), Secret>,
+    /// What the tokens of accounts refer to, by channel and account, where that is not
+    /// set.
+    pub unset_tokens: BTreeMap<(String, String), String>,
     /// What calls of their webhooks are known by, where the configuration says so;
     /// as empty as those.
     pub webhook_secrets: BTreeMap<(String, String), Secret>,
@@ -92,17 +96,19 @@ pub struct ChannelSettings {
 
 impl ChannelSettings {
     /// Those of `document`, in which credentials are left out. `with_token` are the
-    /// accounts that had theirs in it.
+    /// accounts that had theirs in it, `unset_tokens` what that of others refers to.
     pub(super) fn of(
         paths: &Paths,
         document: &Value,
         fragment: &keys::Fragment,
         with_token: BTreeSet<(String, String)>,
+        unset_tokens: BTreeMap<(String, String), String>,
     ) -> Result<Self, Error> {
         let mut settings = Self {
             bindings: fragment.bindings.clone(),
             owners: fragment.commands.owner_allow_from.clone(),
             with_token,
+            unset_tokens,
             ..Self::default()
         };
         for (channel, written) in written(document) {
@@ -155,6 +161,19 @@ impl ChannelSettings {
         let account = self.accounts.get(channel).and_then(|it| it.get(name));
         let named = (channel.to_owned(), name.to_owned());
         account.is_some_and(|it| it.token_file.is_some()) || self.with_token.contains(&named)
+    }
+
+    /// Why the configuration has no token for an account; None: it has one.
+    pub fn missing_token(&self, channel: &str, name: &str) -> Option<String> {
+        if self.has_token(channel, name) {
+            return None;
+        }
+        let named = (channel.to_owned(), name.to_owned());
+        Some(match self.unset_tokens.get(&named).map(String::as_str) {
+            None => "the configuration has no token for it".to_owned(),
+            Some(ELSEWHERE) => "its token is a secret elsewhere, which is not read here".to_owned(),
+            Some(unset) => format!("its token refers to {unset}, which is not set"),
+        })
     }
 
     /// The account `name` of `channel` with its name; empty: the default one.
@@ -232,6 +251,18 @@ pub(super) fn tokens(document: &Value) -> BTreeMap<(String, String), Secret> {
         let token = text(TOKENS[1]).filter(|it| !it.is_empty() && !it.contains("${"));
         token.filter(|_| !has_file)
     })
+}
+
+/// What the tokens in `document` refer to that have no value, by channel and account.
+pub(super) fn unset_tokens(document: &Value) -> BTreeMap<(String, String), String> {
+    let unset = secrets(document, |account| {
+        unanswered(account.get(TOKENS[1])?.as_str()?)
+    });
+    let text = |secret: Secret| secret.reveal().to_owned();
+    unset
+        .into_iter()
+        .map(|(account, it)| (account, text(it)))
+        .collect()
 }
 
 /// What calls of the accounts' webhooks are known by, as `document` says.
@@ -366,6 +397,22 @@ mod tests {
         assert_eq!(told["capabilities"]["inlineButtons"], "all");
         assert_eq!(told["tokenFile"], "/t");
         assert_eq!(told["textChunkLimit"], 4000);
+    }
+
+    #[test]
+    fn token_that_is_missing_is_told_with_what_it_refers_to() {
+        let settings = of(
+            json!({"channels": {"telegram": {"accounts": {"own": {"botToken": "1:a"},
+            "work": {"botToken": "${WORK}"}, "none": {}, "file": {"tokenFile": "/t"}},
+            "defaultAccount": "own"}}}),
+        );
+        let settings = settings.unwrap();
+        let missing = |name: &str| settings.missing_token("telegram", name);
+        assert_eq!((missing("own"), missing("file")), (None, None));
+        let work = missing("work").unwrap();
+        assert!(work.contains("${WORK}, which is not set"), "{work}");
+        let none = missing("none").unwrap();
+        assert!(none.contains("has no token"), "{none}");
     }
 
     #[test]

@@ -190,3 +190,82 @@ fn reader_names_a_kind_that_it_does_not_know() {
     );
     assert_eq!(said.text, "x");
 }
+
+#[test]
+fn reader_tells_what_was_forwarded_from_what_is_said() {
+    let of = |text: &str, origin: Value| {
+        let mut message = private(text);
+        message["forward_origin"] = origin;
+        said(&message)
+    };
+    let user =
+        json!({"type": "user", "sender_user": {"id": 5, "first_name": "Eve", "last_name": "X"}});
+    let hidden = json!({"type": "hidden_user", "sender_user_name": "Nobody]\nx"});
+    let chat = json!({"type": "chat", "sender_chat": {"id": -5, "title": "Club"}});
+    let channel = json!({"type": "channel", "chat": {"id": -6, "title": "News"}, "message_id": 1,
+        "author_signature": "Ed"});
+    for (origin, from) in [
+        (user.clone(), "Eve X"),
+        (hidden, "Nobodyx"),
+        (chat, "Club"),
+        (channel, "News, signed Ed"),
+        (json!({"type": "spirit"}), "somebody"),
+    ] {
+        let (_, said) = of("pay me\nnow", origin);
+        assert_eq!(
+            said.text,
+            format!("[Forwarded from {from}]\n> pay me\n> now")
+        );
+    }
+    for command in ["/stop", "/new", "stop"] {
+        let (incoming, said) = of(command, user.clone());
+        assert!(!incoming.is_urgent && incoming.burst.is_some(), "{command}");
+        assert!(
+            said.text.ends_with(&format!("> {command}")),
+            "{}",
+            said.text
+        );
+    }
+    let mut in_group = group(
+        "/new",
+        json!({"type": "bot_command", "offset": 0, "length": 4}),
+    );
+    assert!(said(&in_group).1.is_to_bot);
+    in_group["forward_origin"] = user.clone();
+    assert!(!said(&in_group).1.is_to_bot);
+    let mut answer = private("and?");
+    answer["reply_to_message"] = private("pay me");
+    answer["reply_to_message"]["forward_origin"] = user;
+    let quoted = said(&answer).1.reply_to.unwrap();
+    assert_eq!(quoted.sender, "Ann B, forwarded from Eve X");
+}
+
+#[test]
+fn reader_keeps_the_addresses_that_words_lead_to() {
+    let link = |offset: usize, length: usize, url: &str| json!({"type": "text_link", "offset": offset, "length": length, "url": url});
+    let mut message = private("😀 see this and that");
+    message["entities"] = json!([link(16, 4, "https://b"), {"type": "bold", "offset": 3, "length": 3},
+        link(7, 4, "https://a\nx"), link(8, 5, "https://over"), link(0, 2, "")]);
+    let linked = "😀 see [this](https://ax) and [that](https://b)";
+    assert_eq!(said(&message).1.text, linked);
+    message["caption"] = message["text"].take();
+    message["caption_entities"] = message["entities"].take();
+    message["text"] = "".into();
+    message["entities"] = json!([]);
+    message["photo"] = json!([{"file_id": "s", "file_size": 10}]);
+    assert_eq!(said(&message).1.text, linked);
+    let mut answer = private("and?");
+    answer["reply_to_message"] = message;
+    assert_eq!(said(&answer).1.reply_to.unwrap().text, linked);
+    let mut called = group(
+        "@claw_bot: this",
+        json!({"type": "mention", "offset": 0, "length": 9}),
+    );
+    let entities = called["entities"].as_array_mut().unwrap();
+    entities.push(link(11, 4, "https://a"));
+    let called = said(&called).1;
+    assert_eq!(
+        (called.text.as_str(), called.is_to_bot),
+        ("[this](https://a)", true)
+    );
+}

@@ -1,7 +1,10 @@
 //! What a message says, and whether it says it to the bot.
 
-use super::Reader;
-use crate::types::{Entity, Line, Location, Message};
+use super::{Reader, name};
+use crate::types::{Entity, Line, Location, Message, Origin};
+
+/// Characters of a name that are told.
+const NAME: usize = 100;
 
 /// The words of a message.
 #[derive(Debug, Default)]
@@ -13,17 +16,17 @@ pub(super) struct Words {
 
 impl Reader {
     pub(super) fn words(&self, message: &Message) -> Words {
-        let (text, entities) = if message.text.is_empty() {
-            (&message.caption, &message.caption_entities)
-        } else {
-            (&message.text, &message.entities)
-        };
+        let (text, entities) = said(message);
+        let is_forwarded = message.forward_origin.is_some();
         let mut words = Words {
-            text: text.clone(),
+            text: with_links(message),
             is_to_bot: self.has_name(text),
         };
         for entity in entities {
-            self.look_at(entity, text, &mut words);
+            // Whoever forwards a command gives none.
+            if !(is_forwarded && entity.kind == "bot_command") {
+                self.look_at(entity, text, &mut words);
+            }
         }
         let beside = beside_text(message);
         if !words.text.is_empty() && !beside.is_empty() {
@@ -43,10 +46,9 @@ impl Reader {
             "mention" if piece.to_lowercase() == own => {
                 words.is_to_bot = true;
                 // Elsewhere it is part of a sentence.
-                if entity.offset == 0 {
-                    words.text = text[piece.len()..]
-                        .trim_start_matches([',', ':'])
-                        .to_owned();
+                let rest = words.text.strip_prefix(piece);
+                if let Some(rest) = rest.filter(|_| entity.offset == 0) {
+                    words.text = rest.trim_start_matches([',', ':']).to_owned();
                 }
             }
             "text_mention" if entity.user.as_ref().is_some_and(|it| it.id == self.bot_id) => {
@@ -56,7 +58,9 @@ impl Reader {
                 None => words.is_to_bot = true,
                 Some((command, name)) if name.eq_ignore_ascii_case(&self.bot_name) => {
                     words.is_to_bot = true;
-                    words.text = format!("{command}{}", &text[piece.len()..]);
+                    if let Some(rest) = words.text.strip_prefix(piece) {
+                        words.text = format!("{command}{rest}");
+                    }
                 }
                 Some(_) => {}
             },
@@ -82,10 +86,91 @@ impl Reader {
     }
 }
 
+/// The text of `message`, or what is said below its files, with its entities.
+fn said(message: &Message) -> (&str, &[Entity]) {
+    if message.text.is_empty() {
+        (&message.caption, &message.caption_entities)
+    } else {
+        (&message.text, &message.entities)
+    }
+}
+
+/// What `message` says, with the addresses that its words lead to and do not show.
+pub(super) fn with_links(message: &Message) -> String {
+    let (text, entities) = said(message);
+    let mut links: Vec<_> = entities
+        .iter()
+        .filter(|entity| entity.kind == "text_link")
+        .filter_map(|entity| {
+            Some((
+                begin(text, entity),
+                piece(text, entity)?,
+                entity.url.as_deref()?,
+            ))
+        })
+        .filter(|(_, piece, url)| piece != url && !url.is_empty())
+        .collect();
+    links.sort_by_key(|(begin, ..)| *begin);
+    let mut linked = String::new();
+    let mut end = 0;
+    for (begin, piece, url) in links {
+        // Links do not overlap; what says so is left as it is.
+        if begin >= end {
+            let url: String = url.chars().filter(|it| !it.is_control()).collect();
+            linked.push_str(&text[end..begin]);
+            linked.push_str(&format!("[{piece}]({url})"));
+            end = begin + piece.len();
+        }
+    }
+    linked + &text[end..]
+}
+
+/// `text` as somebody else's words, which were forwarded: none of its lines passes for
+/// one of whoever forwards it, and none for a command.
+pub(super) fn forwarded(origin: &Origin, text: &str) -> String {
+    let from = format!("[Forwarded from {}]", author(origin));
+    if text.is_empty() {
+        return from;
+    }
+    format!("{from}\n> {}", text.replace('\n', "\n> "))
+}
+
+/// Who said first what was forwarded, in people's words.
+pub(super) fn author(origin: &Origin) -> String {
+    let user = origin.sender_user.as_ref();
+    let chats = [&origin.chat, &origin.sender_chat];
+    let chat = chats.into_iter().flatten().next();
+    let names = [
+        user.map(name).unwrap_or_default(),
+        user.map(|it| it.username.clone()).unwrap_or_default(),
+        origin.sender_user_name.clone(),
+        chat.map(|it| it.title.clone()).unwrap_or_default(),
+        chat.map(|it| it.username.clone()).unwrap_or_default(),
+    ];
+    let mut names = names.iter().map(|it| one_line(it));
+    let author = names.find(|it| !it.is_empty());
+    let author = author.unwrap_or_else(|| "somebody".to_owned());
+    match one_line(&origin.author_signature) {
+        signature if signature.is_empty() => author,
+        signature => format!("{author}, signed {signature}"),
+    }
+}
+
+/// Without what would end a line or a bracket.
+fn one_line(text: &str) -> String {
+    let plain = text.chars();
+    let plain = plain.filter(|it| !it.is_control() && !"[]".contains(*it));
+    plain.take(NAME).collect::<String>().trim().to_owned()
+}
+
+/// Where the piece of `text` begins that `entity` is about.
+fn begin(text: &str, entity: &Entity) -> usize {
+    openclaw_channel::rich::beginning(text, entity.offset).len()
+}
+
 /// The piece of `text` that `entity` is about.
 fn piece<'a>(text: &'a str, entity: &Entity) -> Option<&'a str> {
-    let begin = openclaw_channel::rich::beginning(text, entity.offset).len();
-    let rest = &text[begin..];
+    let rest = &text[begin(text, entity)..];
     let piece = openclaw_channel::rich::beginning(rest, entity.length);
     (!piece.is_empty()).then_some(piece)
 }

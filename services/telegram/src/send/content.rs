@@ -8,6 +8,12 @@ use serde_json::{Value, json};
 use crate::bot::Bot;
 use crate::settings::ErrorPolicy;
 
+/// What is told of an answer that has nothing to it.
+const EMPTY: &str = "_(the reply is empty)_";
+
+/// What has no width and is no space.
+const UNSEEN: [char; 5] = ['\u{200b}', '\u{200c}', '\u{200d}', '\u{2060}', '\u{feff}'];
+
 /// One message of a delivery.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Part {
@@ -41,6 +47,9 @@ fn text(bot: &Bot, delivery: &Delivery) -> Rich {
             state,
             reason,
         } => {
+            if says_nothing(delivery) {
+                return read(EMPTY);
+            }
             let told = failure(bot, delivery, state, reason);
             let both = [text.trim(), told.as_str()];
             let both: Vec<_> = both.into_iter().filter(|it| !it.is_empty()).collect();
@@ -52,10 +61,30 @@ fn text(bot: &Bot, delivery: &Delivery) -> Rich {
             command,
             cwd,
             reason,
+            origin,
             ..
-        } => question(tool, command, cwd, reason),
+        } => question(tool, command, cwd, [origin, reason]),
         Kind::Edit { .. } | Kind::Typing => Rich::default(),
     }
+}
+
+/// Whether `delivery` is an answer that has nothing to it, which would be taken for
+/// none. The gateway hands over no answer of an agent that chose to be silent.
+fn says_nothing(delivery: &Delivery) -> bool {
+    let Kind::Reply { text, state, .. } = &delivery.kind else {
+        return false;
+    };
+    let extras = &delivery.extras;
+    state == "done"
+        && is_blank(text)
+        && extras.files.is_empty()
+        && (extras.reaction.is_empty() || extras.answers_id.is_empty())
+}
+
+/// Whether nothing of `text` is seen. Telegram refuses what has only such characters.
+fn is_blank(text: &str) -> bool {
+    let is_unseen = |it: char| it.is_whitespace() || UNSEEN.contains(&it);
+    read(text).text().chars().all(is_unseen)
 }
 
 /// What is told of a run that did not end well.
@@ -100,7 +129,7 @@ fn escaped(words: &str) -> String {
     text
 }
 
-fn question(tool: &str, command: &str, cwd: &str, reason: &str) -> Rich {
+fn question(tool: &str, command: &str, cwd: &str, [origin, reason]: [&str; 2]) -> Rich {
     use openclaw_channel::rich::Style;
     let plain = Style::default();
     let code = Style {
@@ -119,6 +148,10 @@ fn question(tool: &str, command: &str, cwd: &str, reason: &str) -> Rich {
     if !cwd.is_empty() {
         rich.push("\n\nin ", &plain);
         rich.push(cwd, &code);
+    }
+    if !origin.is_empty() {
+        rich.push("\n\nasked by ", &plain);
+        rich.push(origin, &plain);
     }
     if !reason.is_empty() {
         rich.push("\n\n", &plain);

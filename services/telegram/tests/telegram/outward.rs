@@ -219,3 +219,38 @@ async fn outward_question_takes_the_place_of_what_is_shown_there() {
     assert_eq!(sent.len(), 2, "{sent:?}");
     assert!(sent[0].text.contains("touch a") && sent[1].text == "done");
 }
+
+#[tokio::test]
+async fn outward_question_says_who_asks_where_that_is_not_seen() {
+    let site = Site::start().await;
+    site.double.open_chat("7");
+    let mut asked = question();
+    if let Some(g::delivery::Kind::Question(question)) = &mut asked.kind {
+        question.origin = "\"<b>Eve</b>\" (888) in the group \"G\" (-100)".into();
+        question.reason = "it writes".into();
+    }
+    until_over(&site, site.gateway.say(7, asked)).await;
+    until_over(&site, site.gateway.say(7, question())).await;
+    let sent = site.double.sent_to(7);
+    let asked = "touch a\n\nasked by \"<b>Eve</b>\" (888) in the group \"G\" (-100)\n\nit writes";
+    assert!(sent[0].text.contains(asked), "{}", sent[0].text);
+    assert!(!sent[1].text.contains("asked by"), "{}", sent[1].text);
+}
+
+#[tokio::test]
+async fn outward_reply_without_anything_says_so() {
+    let site = Site::start().await;
+    site.double.open_chat("7");
+    for text in ["", "   ", "\u{200b}", "```\n```"] {
+        until_over(&site, site.gateway.say(7, reply(text))).await;
+    }
+    let mut reaction = reply("");
+    reaction.answers_id = "1".into();
+    reaction.reaction = "👍".into();
+    until_over(&site, site.gateway.say(7, reaction)).await;
+    let sent = site.double.sent_to(7);
+    assert_eq!(sent.len(), 4, "{sent:?}");
+    for message in sent {
+        assert_eq!(message.text, "(the reply is empty)");
+    }
+}

@@ -30,6 +30,8 @@ fn message(number: usize) -> Message {
             thread: None,
             sender: None,
             message: None,
+            sender_name: None,
+            title: None,
         }),
         ..Message::default()
     }
