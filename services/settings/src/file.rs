@@ -79,7 +79,11 @@ impl File {
         self.is_not_emptied()?;
         let mut expected = self.document()?;
         redact::restore(path, &mut value, &expected).map_err(|path| self.not_a_secret(path))?;
-        let begun = edit::with_list(path, value, &expected);
+        let begun = edit::with_list(
+            path,
+            value,
+            (&expected, |it: &KeyPath| Schema::shipped().is_list(it)),
+        );
         let (path, value) = &begun.map_err(|error| self.not_edited(error))?;
         let text = edit::set(&self.text, path, value).map_err(|error| self.not_edited(error))?;
         path.put(&mut expected, value.clone());
