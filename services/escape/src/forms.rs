@@ -9,22 +9,37 @@ const LINE_END: char = '⏎';
 /// or `\u{202e}`.
 #[must_use]
 pub fn line(text: &str) -> String {
-    written(text, Form::Line)
+    written(text, Form::Line, &mut None)
 }
 
 /// As [`line()`], with a line of its own after each `⏎`: so a line end can
 /// neither be overlooked nor be taken for a break of the terminal's.
 #[must_use]
 pub fn block(text: &str) -> String {
-    written(text, Form::Block)
+    written(text, Form::Block, &mut None)
 }
 
-/// Line ends, tabs, and the joiners and marks that scripts and pictures are
-/// written with stay as they are; what acts on a terminal or turns the order
-/// of words around is written out.
+/// Line ends, tabs, blanks of any width, and the joiners and marks that scripts
+/// and pictures are written with, where they are, stay as they are; what acts on a
+/// terminal, turns the order of words around or hides is written out.
 #[must_use]
 pub fn prose(text: &str) -> String {
-    written(text, Form::Prose)
+    written(text, Form::Prose, &mut None)
+}
+
+/// [`prose`] that comes in pieces: what a character may stand behind is in the
+/// piece before.
+#[derive(Debug, Default)]
+pub struct Prose {
+    before: Option<char>,
+}
+
+impl Prose {
+    /// What the next piece is written as.
+    #[must_use]
+    pub fn more(&mut self, piece: &str) -> String {
+        written(piece, Form::Prose, &mut self.before)
+    }
 }
 
 /// A JSON document with every unseen character in its strings written as JSON
@@ -50,11 +65,13 @@ pub fn json(document: &str) -> String {
     written
 }
 
-fn written(text: &str, form: Form) -> String {
+/// `before` is the last character that was written as it is.
+fn written(text: &str, form: Form, before: &mut Option<char>) -> String {
     let mut written = String::with_capacity(text.len());
     let mut characters = text.chars().peekable();
-    let mut before = None;
     while let Some(c) = characters.next() {
+        let is_unseen = is_unseen(c, *before, form);
+        *before = Some(c).filter(|_| !is_unseen);
         match (c, form) {
             ('\n' | '\t', Form::Prose) => written.push(c),
             // A line end as other systems write it.
@@ -63,10 +80,9 @@ fn written(text: &str, form: Form) -> String {
             ('\n', Form::Block) => written.extend([LINE_END, '\n']),
             // What stands for a line end is not to be forged.
             (LINE_END, Form::Line | Form::Block) => written.push_str(&escape(c)),
-            _ if is_unseen(c, before, form) => written.push_str(&escape(c)),
+            _ if is_unseen => written.push_str(&escape(c)),
             _ => written.push(c),
         }
-        before = Some(c);
     }
     written
 }
@@ -151,10 +167,60 @@ mod tests {
             "👩\u{200d}🚀",
             "日本\u{3000}語",
             "a\u{a0}b",
+            "क्\u{200d}ष",
+            "ශ්\u{200d}රී",
+            "👩🏽\u{200d}🚀 ❤\u{fe0f}\u{200d}🔥 🏃\u{200d}♀\u{fe0f} 1\u{fe0f}\u{20e3}",
+            "ภาษา\u{200b}ไทย",
+            "שלום\u{200f}!",
+            "葛\u{e0100}飾",
+            "≨\u{fe00}",
         ] {
             assert_eq!(prose(text), text);
+            // In pieces as well, wherever they end.
+            let mut pieces = Prose::default();
+            let written: String = text.chars().map(|c| pieces.more(&c.to_string())).collect();
+            assert_eq!(written, text);
         }
         assert_eq!(prose("a\u{2066}\u{e0041}"), r"a\u{2066}\u{e0041}");
+    }
+
+    #[test]
+    fn prose_shows_what_hides_in_it() {
+        let hiding = [
+            '\u{ad}',
+            '\u{34f}',
+            '\u{61c}',
+            '\u{115f}',
+            '\u{180b}',
+            '\u{180e}',
+            '\u{200b}',
+            '\u{200c}',
+            '\u{200d}',
+            '\u{200e}',
+            '\u{200f}',
+            '\u{2060}',
+            '\u{2062}',
+            '\u{3164}',
+            '\u{fe00}',
+            '\u{fe0f}',
+            '\u{feff}',
+            '\u{ffa0}',
+            '\u{e0101}',
+        ];
+        for c in hiding {
+            let shown = escape(c);
+            assert_eq!(prose(&format!("pay{c}pal")), format!("pay{shown}pal"));
+            assert_eq!(prose(&c.to_string()), shown);
+            let mut pieces = Prose::default();
+            let written = [pieces.more("pay"), pieces.more(&format!("{c}pal"))];
+            assert_eq!(written.concat(), format!("pay{shown}pal"));
+        }
+        // One is how a script is written, those behind it hide.
+        assert_eq!(
+            prose("می\u{200c}\u{200c}\u{200d}خ"),
+            "می\u{200c}\\u{200c}\\u{200d}خ"
+        );
+        assert_eq!(prose("👩\u{200d}\u{200d}🚀"), "👩\u{200d}\\u{200d}🚀");
     }
 
     #[test]

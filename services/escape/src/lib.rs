@@ -11,8 +11,9 @@
 mod columns;
 mod cut;
 mod forms;
+mod scripts;
 mod unseen;
 
 pub use columns::{columns, columns_at_least, columns_at_most};
 pub use cut::{cut, line_within};
-pub use forms::{block, json, line, prose};
+pub use forms::{Prose, block, json, line, prose};

@@ -1,5 +1,7 @@
 //! Which characters are not seen, or not seen as what they are.
 
+use crate::scripts;
+
 /// How a text is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
@@ -16,7 +18,10 @@ pub(crate) fn is_unseen(c: char, before: Option<char>, form: Form) -> bool {
     if c.is_ascii() {
         return c.is_ascii_control();
     }
-    acts(c) || (form != Form::Prose && (hides(c, before) || looks_like_a_space(c)))
+    if form == Form::Prose {
+        return acts(c) || (hides(c, before) && !scripts::is_written_with(c, before));
+    }
+    acts(c) || hides(c, before) || looks_like_a_space(c)
 }
 
 /// Acts on a terminal, turns the order around, or carries text that nothing

@@ -12,8 +12,8 @@ use openclaw_model_api::bill::Budget;
 use openclaw_model_api::relay::{Prices, Relay};
 use openclaw_model_api::route::Stop;
 use openclaw_model_api::wire::{Grants, ModelOptions};
+use openclaw_prices::Price;
 use openclaw_sandbox::Plan;
-use openclaw_settings::price::Price;
 use openclaw_settings::{AgentSettings, Embedder, LogLevel, RunnerSettings};
 use openclaw_tools::Policy;
 use openclaw_tools::approval::Rules;
@@ -145,7 +145,7 @@ pub struct Order {
 }
 
 /// What a turn may search.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Allowance {
     /// Searches.
     pub limit: u32,

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use syntect::parsing::{ParseState, Scope, ScopeStack, SyntaxSet};
+use syntect::parsing::{ParseState, Scope, ScopeStack, SyntaxReference, SyntaxSet};
 
 use crate::span::{Colour, Line, Span, Style};
 
@@ -32,6 +32,29 @@ const LOOKS: [(&str, Look); 16] = [
     ("invalid", Look::Colour(Colour::Red)),
 ];
 
+/// Names that models and people give languages, and what the grammars call them.
+/// JSON with comments is read as JavaScript, which has both.
+const OTHER_NAMES: [(&str, &str); 18] = [
+    ("python3", "python"),
+    ("jsx", "tsx"),
+    ("node", "javascript"),
+    ("csharp", "cs"),
+    ("golang", "go"),
+    ("shell", "sh"),
+    ("console", "sh"),
+    ("ksh", "sh"),
+    ("jsonc", "javascript"),
+    ("json5", "javascript"),
+    ("jsonl", "json"),
+    ("ndjson", "json"),
+    ("docker", "dockerfile"),
+    ("objc", "m"),
+    ("mysql", "sql"),
+    ("postgres", "sql"),
+    ("postgresql", "sql"),
+    ("sqlite", "sql"),
+];
+
 #[derive(Debug, Clone, Copy)]
 enum Look {
     Comment,
@@ -51,6 +74,17 @@ fn languages() -> &'static SyntaxSet {
     LANGUAGES.get_or_init(two_face::syntax::extra_newlines)
 }
 
+/// The grammar of a language by any of its names.
+fn grammar(language: &str) -> Option<&'static SyntaxReference> {
+    let known = |name: &str| languages().find_syntax_by_token(name);
+    let other = || {
+        let names = OTHER_NAMES.iter();
+        let mut own = names.filter(|(name, _)| name.eq_ignore_ascii_case(language));
+        own.find_map(|(_, name)| known(name))
+    };
+    known(language).or_else(other)
+}
+
 /// The scopes of [`LOOKS`] as numbers.
 fn looks() -> &'static [(Scope, Look)] {
     static NUMBERED: OnceLock<Vec<(Scope, Look)>> = OnceLock::new();
@@ -67,7 +101,7 @@ impl Code {
     pub(crate) fn begin(language: &str) -> Self {
         let syntax = Some(language)
             .filter(|language| !language.is_empty())
-            .and_then(|language| languages().find_syntax_by_token(language));
+            .and_then(grammar);
         Self {
             grammar: syntax.map(|syntax| (ParseState::new(syntax), ScopeStack::new())),
             bytes: 0,
@@ -165,6 +199,17 @@ mod tests {
                 "{language}: {coloured:?}"
             );
         }
+    }
+
+    #[test]
+    fn each_other_name_is_that_of_a_grammar_and_needed() {
+        let known = |name: &str| languages().find_syntax_by_token(name).map(|one| &one.name);
+        let is_wrong = |(name, own): &(&str, &str)| {
+            let upper = grammar(&name.to_uppercase()).map(|one| &one.name);
+            known(name).is_some() || known(own).is_none() || upper != known(own)
+        };
+        let wrong: Vec<_> = OTHER_NAMES.into_iter().filter(is_wrong).collect();
+        assert!(wrong.is_empty(), "{wrong:?}");
     }
 
     #[test]

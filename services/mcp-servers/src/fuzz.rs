@@ -67,7 +67,8 @@ async fn answer(ends: DuplexStream, text: String, said: Said) {
     let mut parts = text.split(BETWEEN);
     while let Some(line) = next(&mut lines).await {
         let request: Value = serde_json::from_str(&line).expect("a request is JSON");
-        if request["id"].is_null() {
+        // Neither a notification nor an answer to a server's ping is one.
+        if request["id"].is_null() || request["method"].is_null() {
             continue;
         }
         let Some(part) = parts.next() else {

@@ -7,8 +7,8 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use openclaw_prices::Price;
 use openclaw_proto::event::{Kind, Usage};
-use openclaw_settings::price::Price;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -46,7 +46,7 @@ pub struct Budget {
 }
 
 /// A request that is about to go out.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Estimate {
     /// Tokens of it, as far as they can be guessed.
     pub input: u64,
@@ -155,7 +155,7 @@ impl Bill {
     /// under way may still use is less than the limits; until then it waits
     /// for them. So a limit is passed by one answer at most, however many are
     /// asked for at once.
-    pub async fn admit(self: &Arc<Self>, asked: Estimate) -> Result<Charge, String> {
+    pub async fn admit(self: &Arc<Self>, asked: &Estimate) -> Result<Charge, String> {
         let mut settled = self.settled.subscribe();
         loop {
             settled.borrow_and_update();
@@ -168,7 +168,7 @@ impl Bill {
         }
     }
 
-    fn try_admit(&self, asked: Estimate) -> Admission {
+    fn try_admit(&self, asked: &Estimate) -> Admission {
         let before = self.spent_before();
         let mut sum = self.lock();
         let used = sum.used();
@@ -181,7 +181,7 @@ impl Bill {
             .passed_limit(reserved.output, reserved.cost, before)
             .is_none();
         if sum.open.is_empty() || fits {
-            Admission::Passed(sum.open(asked))
+            Admission::Passed(sum.open(asked.clone()))
         } else {
             Admission::Later
         }

@@ -1,7 +1,7 @@
 //! Where the model is.
 
 use openclaw_config::secret::Secret;
-use openclaw_settings::price::{Price, PriceList};
+use openclaw_prices::{Price, PriceList};
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::wire::Api;
@@ -85,7 +85,7 @@ mod tests {
             "eu.anthropic.claude-sonnet-4-5-20250929-v1:0",
             "anthropic.claude-sonnet-4-20250514-v1:0",
         ] {
-            assert_eq!(prices.of(model).unwrap().output, 15.0, "{model}");
+            assert_eq!(prices.of(model).unwrap().rates.output, 15.0, "{model}");
         }
     }
 
@@ -93,7 +93,7 @@ mod tests {
     fn price_of_an_unknown_model_is_the_dearest_unless_it_is_the_turns_own() {
         let prices = Prices::new(PriceList::new(None, "anthropic"), Some("own"));
         assert_eq!(prices.of("own"), None);
-        assert_eq!(prices.of("claude-2.1").unwrap().output, 75.0);
+        assert_eq!(prices.of("claude-2.1").unwrap().rates.output, 75.0);
         assert_eq!(Prices::default().of("x"), None);
     }
 }

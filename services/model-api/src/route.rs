@@ -5,7 +5,7 @@ use std::fmt;
 
 use openclaw_config::secret::Secret;
 use openclaw_credentials::Scheme;
-use openclaw_settings::price::Price;
+use openclaw_prices::Price;
 use openclaw_settings::provider::{Access, Api, Provider};
 use openclaw_settings::{AgentSettings, MAX_TOKENS, RunnerSettings};
 use serde::{Deserialize, Serialize, Serializer};
@@ -89,7 +89,7 @@ impl Stop {
             anthropic: provider.api == Api::Anthropic,
             model: model.to_owned(),
             key,
-            price,
+            price: price.clone(),
             sees_images: provider.sees_images(model),
             wanted: wanted.clone(),
             max_tokens,

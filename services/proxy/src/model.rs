@@ -186,7 +186,7 @@ impl ModelProxy {
             most_output: judged.most_output.unwrap_or(MOST_OUTPUT),
             price: access.prices.of(model),
         };
-        let charge = access.bill.admit(asked).await.map_err(Problem::Spent)?;
+        let charge = access.bill.admit(&asked).await.map_err(Problem::Spent)?;
         let metered = answer::Metered {
             api: access.relay.api,
             asked_bytes,

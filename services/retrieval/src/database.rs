@@ -419,3 +419,6 @@ fn source(number: u8) -> Source {
         .find(|&source| source as u8 == number);
     known.unwrap_or(Source::Memory)
 }
+
+#[cfg(test)]
+mod tests;

@@ -11,7 +11,7 @@ use crate::document::Source;
 use crate::embed::LazyTable;
 use crate::error::Error;
 use crate::part;
-use crate::search::Scratch;
+use crate::search::{self, Scratch};
 use crate::snapshot::{DocumentEntry, Live, Snapshot};
 
 mod closer;

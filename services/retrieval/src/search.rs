@@ -8,7 +8,7 @@
 use std::time::Instant;
 
 use crate::document::Kind;
-use crate::query::{Hit, Parts, Query};
+use crate::query::{Hit, LIMIT, Parts, Query};
 use crate::snapshot::{Live, Size, Snapshot, path_hash};
 
 mod age;
@@ -26,7 +26,7 @@ mod sample;
 mod search_word;
 pub(crate) mod snippet;
 
-pub(crate) use diversity::Pool;
+pub(crate) use diversity::{Pool, Said, without_repeats};
 pub(crate) use extent::Range;
 pub(crate) use question::Question;
 pub(crate) use search_word::SearchWord;
@@ -156,7 +156,7 @@ pub(crate) fn candidates<'a>(
         let tables = std::mem::take(&mut scratch.meaning);
         meaning::Scores::new(&space, vector, question.table, tables)
     });
-    let limit = (query.limit * SPARE).max(POOL);
+    let limit = (query.limit.min(LIMIT) * SPARE).max(POOL);
     let list = fusion::best(
         &space,
         (query, question),

@@ -196,3 +196,75 @@ fn part_has_another_hash_when_anything_of_it_is_another() {
         "what is large is understood alone"
     );
 }
+
+/// Notes of so many passages, each under its heading and of another size.
+fn headed(passages: usize) -> String {
+    let words = |number: usize| -> String {
+        let words = (0..30 + number * 7 % 90).map(|word| format!("w{number}x{word} "));
+        words.collect()
+    };
+    let all = (0..passages).map(|number| format!("# Heading {number}\n\n{}\n\n", words(number)));
+    all.collect()
+}
+
+#[test]
+fn text_is_parted_where_its_own_words_say_so_and_flows_where_passages_are_small() {
+    // A part ends with 64 passages, or behind one in eight of those that are large or
+    // before a heading; it flows when its passages have fewer than 100 tokens each.
+    let text = headed(400);
+    let passages = crate::passage::cut(&text);
+    let parts = part::parts(&document(Body::Text(text.clone())));
+    let mut expected = Vec::new();
+    let (mut count, mut size) = (0, 0);
+    for (number, passage) in passages.iter().enumerate() {
+        (count, size) = (count + 1, size + passage.tokens);
+        let next = passages.get(number + 1);
+        let mean = if passage.tokens >= 100 || next.is_none_or(|next| next.begins) {
+            8
+        } else {
+            32
+        };
+        let hash = xxhash_rust::xxh3::xxh3_64(text[passage.range.clone()].as_bytes());
+        if count == 64 || hash % mean == 0 || next.is_none() {
+            expected.push((count, size < 100 * count));
+            (count, size) = (0, 0);
+        }
+    }
+    let found: Vec<(usize, bool)> = parts
+        .iter()
+        .map(|part| (part.units.len(), part.flows))
+        .collect();
+    assert_eq!(found, expected);
+    let of = |flows: bool, least: usize| {
+        let parts = found.iter();
+        parts
+            .filter(|part| part.1 == flows && part.0 >= least)
+            .count()
+    };
+    assert!(of(true, 2) > 5 && of(false, 2) > 5, "{found:?}");
+}
+
+#[test]
+fn last_part_of_a_text_flows_when_its_passages_are_small() {
+    let of = |text: &str| part::parts(&document(Body::Text(text.to_owned())));
+    let words = |count: usize| "word ".repeat(count);
+    // A heading and what stands under it is one passage.
+    for (text, flows) in [
+        (words(20), true),
+        (words(400), false),
+        (
+            format!("# A\n\n{}\n\n# B\n\n{}", words(60), words(61)),
+            true,
+        ),
+    ] {
+        let parts = of(&text);
+        let last = parts.last().unwrap();
+        let tokens: usize = crate::passage::cut(&text).iter().map(|it| it.tokens).sum();
+        assert_eq!(
+            last.flows,
+            flows,
+            "{tokens} tokens in {} parts",
+            parts.len()
+        );
+    }
+}

@@ -15,7 +15,6 @@ pub mod keys;
 pub mod models_file;
 pub mod origin;
 pub mod permissions;
-pub mod price;
 pub mod provider;
 mod section;
 mod settings;

@@ -10,6 +10,7 @@ use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::Context as _;
+use openclaw_escape::Prose;
 pub use openclaw_escape::{block, json, line, line_within as one_line, prose};
 
 use crate::failure::Failure;
@@ -25,6 +26,17 @@ static COLUMNS_OF_READER: AtomicUsize = AtomicUsize::new(0);
 /// Writes `text` to standard output and flushes it.
 pub fn stdout(text: &str) -> Result<(), Failure> {
     write_stdout(&prose(text))
+}
+
+/// What comes in pieces, on its way to standard output.
+#[derive(Debug, Default)]
+pub struct Pieces(Prose);
+
+impl Pieces {
+    /// Writes the next piece and flushes it.
+    pub fn stdout(&mut self, piece: &str) -> Result<(), Failure> {
+        write_stdout(&self.0.more(piece))
+    }
 }
 
 /// Writes `text` and a line end to standard output.

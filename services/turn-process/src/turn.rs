@@ -429,7 +429,7 @@ impl Turn {
             status: order.status.clone(),
             offer: Arc::new(order.offer.clone()),
             approvals,
-            searches: Arc::new(host::Searches::new(order.searches, bill)),
+            searches: Arc::new(host::Searches::new(order.searches.clone(), bill)),
             servers,
         }
     }

@@ -18,8 +18,8 @@ use openclaw_handoff::own_limits;
 use openclaw_handoff::proxies::Proxies;
 use openclaw_model_api::relay::{Prices, Relay};
 use openclaw_model_api::wire::ModelOptions;
+use openclaw_prices::PriceList;
 use openclaw_sandbox::Network;
-use openclaw_settings::price::PriceList;
 use openclaw_tools::approval::Ask;
 
 use super::ready::spec;

@@ -2,7 +2,8 @@
 
 use openclaw_proto::event::{Event, Kind};
 use openclaw_proto::gateway::Accepted;
-use openclaw_terminal::{Failure, output};
+use openclaw_terminal::Failure;
+use openclaw_terminal::output::{self, Pieces};
 use serde_json::{Map, Value};
 
 use super::summary::{State, Summary};
@@ -36,6 +37,7 @@ pub(super) struct Text {
     terminal: bool,
     /// The last thing printed was no line end.
     line_open: bool,
+    pieces: Pieces,
 }
 
 impl Text {
@@ -45,6 +47,7 @@ impl Text {
             trace: verbose || output::stderr_is_terminal(),
             terminal: output::stdout_is_terminal(),
             line_open: false,
+            pieces: Pieces::default(),
         }
     }
 
@@ -53,7 +56,7 @@ impl Text {
             return Ok(());
         }
         self.line_open = !text.ends_with('\n');
-        output::stdout(text)
+        self.pieces.stdout(text)
     }
 
     fn end_line(&mut self) -> Result<(), Failure> {

@@ -5,7 +5,8 @@ use jiff::tz::TimeZone;
 use openclaw_proto::call::RefusalCode;
 use openclaw_proto::event::{Event, Kind};
 use openclaw_proto::gateway::Turn;
-use openclaw_terminal::{Failure, output, table, words};
+use openclaw_terminal::output::{self, Pieces};
+use openclaw_terminal::{Failure, table, words};
 use std::time::Duration;
 use tokio_stream::StreamExt as _;
 
@@ -128,14 +129,14 @@ pub(super) async fn attach(gateway: &Gateway, arguments: &One) -> Result<bool, F
     };
     let events = gateway.client.attach(&run_id, 1).await;
     let mut events = std::pin::pin!(events.map_err(|error| failure(&error))?);
-    let mut is_line_open = false;
+    let (mut pieces, mut is_line_open) = (Pieces::default(), false);
     while let Some(event) = events.next().await {
         let event = event.map_err(|error| failure(&error))?;
         if arguments.json {
             let line = serde_json::to_string(&event).unwrap_or_default();
             output::json_line(&line)?;
         } else {
-            print(&event, &mut is_line_open)?;
+            print(&event, &mut pieces, &mut is_line_open)?;
         }
         if event.kind.is_terminal() {
             return Ok(matches!(event.kind, Kind::Done(_)));
@@ -144,11 +145,11 @@ pub(super) async fn attach(gateway: &Gateway, arguments: &One) -> Result<bool, F
     Ok(false)
 }
 
-fn print(event: &Event, is_line_open: &mut bool) -> Result<(), Failure> {
+fn print(event: &Event, pieces: &mut Pieces, is_line_open: &mut bool) -> Result<(), Failure> {
     let said = match &event.kind {
         Kind::TextDelta { text } => {
             *is_line_open = !text.ends_with('\n');
-            return output::stdout(text);
+            return pieces.stdout(text);
         }
         Kind::ToolCall {
             name, arguments, ..

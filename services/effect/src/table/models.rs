@@ -44,7 +44,6 @@ pub(super) const ROWS: &[Row] = &[
             "baseUrl",
             "compat",
             "contextTokens",
-            "cost.tieredPricing",
             "headers",
             "mediaInput",
             "metadataSource",

@@ -13,6 +13,7 @@ mod doubles;
 mod endings;
 mod events;
 mod layers;
+mod listed;
 mod messages;
 mod modules;
 mod order;

@@ -3,8 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use openclaw_retrieval::{Body, Document, Engine, Options, Query, SearchResult, Source};
+use openclaw_retrieval::{Body, Document, Engine, LIMIT, Options, Query, SearchResult, Source};
 use proptest::prelude::*;
+
+use crate::harness;
 
 /// Given here, so that no variable of the environment lowers it.
 const CASES: u32 = 256;
@@ -61,6 +63,59 @@ fn texts() -> impl Strategy<Value = Vec<String>> {
     })
 }
 
+/// What is done to a text that says nearly the same then.
+#[derive(Debug, Clone, Copy)]
+enum Edit {
+    Repeat,
+    Shout,
+    Punctuate,
+    TurnRound,
+    AddWord,
+    LoseWord,
+}
+
+impl Edit {
+    fn of(self, text: &str) -> String {
+        let mut words: Vec<String> = text.split(' ').map(str::to_owned).collect();
+        match self {
+            Self::Repeat => {}
+            Self::Shout => return text.to_uppercase(),
+            Self::Punctuate => return words.join(", ") + "!",
+            Self::TurnRound => words.reverse(),
+            Self::AddWord => words.push("moreover".to_owned()),
+            Self::LoseWord => drop(words.pop()),
+        }
+        words.join(" ")
+    }
+}
+
+/// Texts of so many different words that one more or less is no difference to
+/// speak of, and short ones of which it is.
+fn near_duplicates() -> impl Strategy<Value = Vec<String>> {
+    let edit = prop::sample::select(
+        &[
+            Edit::Repeat,
+            Edit::Shout,
+            Edit::Punctuate,
+            Edit::TurnRound,
+            Edit::AddWord,
+            Edit::LoseWord,
+        ][..],
+    );
+    let rare = prop::collection::btree_set("x[a-z]{4}", 0..30);
+    let text = (words(12), rare).prop_map(|(words, rare)| {
+        let rare: Vec<String> = rare.into_iter().collect();
+        format!("{words} {}", rare.join(" ")).trim_end().to_owned()
+    });
+    prop::collection::vec((text, prop::collection::vec(edit, 0..4)), 1..6).prop_map(|texts| {
+        let all = texts.into_iter().flat_map(|(text, edits)| {
+            let edited: Vec<String> = edits.iter().map(|edit| edit.of(&text)).collect();
+            std::iter::once(text).chain(edited)
+        });
+        all.collect()
+    })
+}
+
 fn note(number: usize, text: &str, days_old: i64) -> Document {
     let day_ms = NOW_MS - days_old * DAY_MS;
     Document {
@@ -102,17 +157,11 @@ impl Indexed {
     }
 }
 
-fn search(documents: &[Document], question: &str, limit: usize) -> SearchResult {
-    let query = Query {
-        limit,
-        ..Query::new(question, NOW_MS)
-    };
-    Indexed::new(documents).search(&query)
-}
-
 fn similarity(a: &str, b: &str) -> f64 {
     let set = |text: &str| -> BTreeSet<String> {
-        text.split_whitespace().map(str::to_lowercase).collect()
+        let words = text.split(|c: char| !c.is_alphanumeric());
+        let words = words.filter(|word| !word.is_empty());
+        words.map(str::to_lowercase).collect()
     };
     let (a, b) = (set(a), set(b));
     a.intersection(&b).count() as f64 / a.union(&b).count().max(1) as f64
@@ -123,20 +172,35 @@ proptest! {
 
     /// Feature: openclaw-mvp, Property 11: For any search query, the returned
     /// results SHALL be ordered by relevance score (highest first) and limited
-    /// to the requested count.
+    /// to the requested count: one question or several, any count from none to
+    /// more than there can be, and with notes that score the same.
     #[test]
     fn property_11_results_are_ordered_and_limited(
         texts in texts(),
         question in words(6),
-        limit in 1usize..12,
+        others in prop::collection::vec(words(6), 0..4),
+        limit in prop_oneof![
+            4 => 1usize..12,
+            1 => Just(0),
+            1 => prop::sample::select(&[LIMIT, LIMIT + 1, usize::MAX / 2, usize::MAX][..]),
+        ],
+        is_old in any::<bool>(),
     ) {
+        // All of one day: nothing but their words tells them apart.
+        let age = |number: usize| if is_old { 0 } else { number as i64 * 3 };
         let notes: Vec<Document> = texts.iter().enumerate()
-            .map(|(number, text)| note(number, text, number as i64 * 3))
+            .map(|(number, text)| note(number, text, age(number)))
             .collect();
-        let found = search(&notes, &question, limit);
-        prop_assert!(found.hits.len() <= limit);
-        prop_assert!(found.hits.is_sorted_by(|a, b| a.score >= b.score), "{:?}", found.hits);
-        prop_assert!(found.hits.iter().all(|hit| (0.0..=1.0).contains(&hit.score)));
+        let engine = Indexed::new(&notes);
+        let query = |limit| Query { limit, ..Query::new(&question, NOW_MS) };
+        let ask = |limit| engine.engine.search_all(&query(limit), &others).unwrap().hits;
+        let found = ask(limit);
+        prop_assert!(found.len() <= limit.min(LIMIT));
+        prop_assert!(found.is_sorted_by(|a, b| a.score >= b.score), "{:?}", found);
+        prop_assert!(found.iter().all(|hit| (0.0..=1.0).contains(&hit.score)));
+        // Nothing is held back: what is wanted is given while there is some.
+        let all = ask(LIMIT).len();
+        prop_assert!(found.len() >= limit.min(all), "{} of {all}, {limit} wanted", found.len());
     }
 
     /// Feature: openclaw-mvp, Property 12: For any two documents with identical
@@ -198,16 +262,94 @@ proptest! {
 
     /// Feature: openclaw-mvp, Property 13: For any search result set of size N >
     /// 1, the results SHALL be diverse—no two consecutive results SHALL have
-    /// similarity above a threshold (0.95).
+    /// similarity above a threshold (0.95): of one question and of several, and
+    /// what is recalled, over notes of which many say nearly the same.
     #[test]
-    fn property_13_consecutive_results_differ(texts in texts(), question in words(6)) {
+    fn property_13_consecutive_results_differ(
+        texts in near_duplicates(),
+        question in words(6),
+        others in prop::collection::vec(words(6), 0..4),
+    ) {
         let notes: Vec<Document> = texts.iter().enumerate()
             .map(|(number, text)| note(number, text, number as i64))
             .collect();
-        let found = search(&notes, &question, 12);
-        for pair in found.hits.windows(2) {
-            let similarity = similarity(&pair[0].snippet, &pair[1].snippet);
-            prop_assert!(similarity <= SIMILAR, "{similarity}: {pair:?}");
+        let indexed = Indexed::new(&notes);
+        let engine = &indexed.engine;
+        let query = |text: &str| Query { limit: 12, ..Query::new(text, NOW_MS) };
+        let clauses = format!("where is the {question}, and when is the {}?", others.join(" or "));
+        for found in [
+            engine.search(&query(&question)),
+            engine.search_all(&query(&question), &others),
+            engine.recall(&query(&question)),
+            engine.recall(&query(&clauses)),
+        ] {
+            for pair in found.unwrap().hits.windows(2) {
+                let similarity = similarity(&pair[0].snippet, &pair[1].snippet);
+                prop_assert!(similarity <= SIMILAR, "{similarity}: {pair:?}");
+            }
         }
     }
+}
+
+/// Results when a caller has no wish, as the settings of the test have it.
+const DEFAULT: u32 = 7;
+/// The most that the daemon gives.
+const MOST: u32 = 50;
+
+/// Feature: openclaw-mvp, Property 11: For any search query, the returned results
+/// SHALL be ordered by relevance score (highest first) and limited to the requested
+/// count. Here: by the daemon's door, where no count is the configured one, and no
+/// count is too large to be asked for.
+#[test]
+fn property_11_daemon_orders_and_limits_results() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let running = runtime.block_on(async {
+        let configuration = format!(
+            "{{memory: {{search: {{provider: \"none\", query: {{maxResults: {DEFAULT}}}}}}}}}"
+        );
+        let folder = harness::state(&configuration, &[]);
+        for number in 0..80 {
+            // Every third says what another says with other words beside it.
+            let text = WORDS[number % 3..].iter().step_by(number % 4 + 1);
+            let text: Vec<&str> = text.copied().collect();
+            let note = format!("note{number} {}", text.join(" "));
+            harness::write(
+                &folder.path().join(format!("workspace/memory/{number}.md")),
+                &note,
+            );
+        }
+        let running = harness::Running::start_in(folder);
+        running.index(true).await;
+        running
+    });
+    let limits = prop_oneof![
+        3 => 1..MOST,
+        1 => prop::sample::select(&[0, MOST, MOST + 1, 1_000_000, u32::MAX][..]),
+    ];
+    let strategy = (words(6), prop::collection::vec(words(6), 0..3), limits);
+    let longest = std::cell::Cell::new(0);
+    let config = ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(CASES)
+    };
+    proptest::test_runner::TestRunner::new(config)
+        .run(&strategy, |(text, others, limit)| {
+            let question = openclaw_proto::memory::Question {
+                others,
+                ..harness::asked("main", &text, limit)
+            };
+            let found = runtime.block_on(running.client.search(&harness::origin(), question));
+            let hits = found.unwrap().hits;
+            let most = if limit == 0 { DEFAULT } else { limit.min(MOST) };
+            prop_assert!(hits.len() <= most as usize, "{} of {most}", hits.len());
+            prop_assert!(hits.is_sorted_by(|a, b| a.score >= b.score), "{:?}", hits);
+            longest.set(longest.get().max(hits.len()));
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!(longest.get(), MOST as usize, "as many as there can be");
+    runtime.block_on(running.stop());
 }

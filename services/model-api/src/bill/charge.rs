@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use openclaw_prices::Price;
 use openclaw_proto::event::Usage;
-use openclaw_settings::price::Price;
 use tokio::time::Instant;
 
 use super::Bill;

@@ -1,10 +1,15 @@
+use openclaw_prices::Rates;
+
 use super::*;
 
 const PRICE: Price = Price {
-    input: 1.0,
-    output: 10.0,
-    cache_read: 0.0,
-    cache_write: 0.0,
+    rates: Rates {
+        input: 1.0,
+        output: 10.0,
+        cache_read: 0.0,
+        cache_write: 0.0,
+    },
+    tiered_pricing: Vec::new(),
 };
 
 fn bill(spent_today: f64, is_metered: bool) -> Arc<Bill> {
@@ -41,13 +46,13 @@ async fn bill_says_of_each_limit_what_to_raise() {
         (0.996, used(4000, 0), "costPerDay"),
     ] {
         let bill = bill(spent_today, true);
-        let charge = bill.admit(ESTIMATE).await.unwrap();
+        let charge = bill.admit(&ESTIMATE).await.unwrap();
         assert_eq!(bill.refusal(), None);
         charge.see(usage);
         // Under way or settled: it is used.
-        let why = bill.admit(ESTIMATE).await.unwrap_err();
+        let why = bill.admit(&ESTIMATE).await.unwrap_err();
         drop(charge);
-        assert_eq!(bill.admit(ESTIMATE).await.unwrap_err(), why);
+        assert_eq!(bill.admit(&ESTIMATE).await.unwrap_err(), why);
         assert!(why.contains(word), "{why}");
         assert_eq!(bill.refusal(), Some(why));
     }
@@ -64,9 +69,9 @@ async fn bill_is_passed_by_one_answer_at_most_however_many_are_asked_at_once() {
     // $0.004 each, of $0.005.
     let tasks: Vec<_> = (0..32)
         .map(|_| {
-            let bill = Arc::clone(&bill);
+            let (bill, asked) = (Arc::clone(&bill), asked.clone());
             tokio::spawn(async move {
-                let charge = bill.admit(asked).await?;
+                let charge = bill.admit(&asked).await?;
                 tokio::task::yield_now().await;
                 charge.see(used(1000, 300));
                 Ok::<(), String>(())
@@ -88,8 +93,8 @@ async fn bill_lets_answers_run_beside_each_other_while_all_of_them_fit() {
         most_output: 10,
         ..ESTIMATE
     };
-    let first = bill.admit(small).await.unwrap();
-    let second = bill.admit(small).await.unwrap();
+    let first = bill.admit(&small).await.unwrap();
+    let second = bill.admit(&small).await.unwrap();
     first.forget();
     drop(second);
     assert_eq!(bill.cost(), Some(0.0));
@@ -155,7 +160,7 @@ async fn bill_counts_what_is_asked_beside_the_model_too() {
     assert_eq!(spent.cost(), Some(0.004));
     assert!(spent.may_add(0.002).unwrap_err().contains("costPerTurn"));
     spent.add_beside(0.001);
-    let refused = spent.admit(ESTIMATE).await.unwrap_err();
+    let refused = spent.admit(&ESTIMATE).await.unwrap_err();
     assert!(refused.contains("costPerTurn"), "{refused}");
     let late = bill(0.9999, true);
     assert!(late.may_add(0.001).unwrap_err().contains("costPerDay"));
@@ -173,7 +178,7 @@ fn bill_charges_what_may_have_been_made_where_nobody_heard_the_end() {
     let after = |seconds| began + std::time::Duration::from_secs(seconds);
     let used_by = |seconds, is_heard: bool| {
         let mut totals = Totals::default();
-        let id = totals.open(asked);
+        let id = totals.open(asked.clone());
         totals.send(id, began);
         totals.see(id, used(7, 50));
         if is_heard {
@@ -188,7 +193,7 @@ fn bill_charges_what_may_have_been_made_where_nobody_heard_the_end() {
     // Not more than was asked for.
     assert_eq!(used_by(1000, false), 5000);
     let mut totals = Totals::default();
-    let id = totals.open(asked);
+    let id = totals.open(asked.clone());
     totals.send(id, began);
     // The end of the turn.
     totals.cut_off(after(5));

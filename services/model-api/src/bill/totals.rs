@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use openclaw_prices::Price;
 use openclaw_proto::event::Usage;
-use openclaw_settings::price::Price;
 use tokio::time::Instant;
 
 use super::Estimate;
@@ -23,7 +23,7 @@ pub(super) struct Used {
 }
 
 /// An answer that is under way.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Open {
     asked: Estimate,
     price: Option<Price>,
@@ -53,7 +53,7 @@ impl Open {
     }
 
     fn cost_of(&self, usage: &Usage) -> f64 {
-        self.price.map_or(0.0, |price| cost(price, usage))
+        self.price.as_ref().map_or(0.0, |price| cost(price, usage))
     }
 
     /// The most that it may come to.
@@ -90,8 +90,8 @@ impl Totals {
         let id = self.next;
         self.next += 1;
         let open = Open {
+            price: asked.price.clone(),
             asked,
-            price: asked.price,
             seen: Usage::default(),
             sent: Instant::now(),
             is_whole: false,
@@ -149,7 +149,7 @@ impl Totals {
         let usage = bounded(usage);
         self.usage = added(self.usage, usage);
         match price {
-            Some(price) => self.cost += cost(price, &usage),
+            Some(price) => self.cost += cost(&price, &usage),
             None => self.is_unknown |= usage != Usage::default(),
         }
     }
@@ -207,7 +207,7 @@ impl Totals {
     }
 }
 
-fn cost(price: Price, usage: &Usage) -> f64 {
+fn cost(price: &Price, usage: &Usage) -> f64 {
     price.of(
         usage.input,
         usage.output,

@@ -1,18 +1,21 @@
 //! Content that a request does not have but names, for the provider to fetch.
+//!
+//! Servers know such in more forms than the APIs they speak: so wherever a text is not known
+//! to be read by the model alone, one that begins as an address is taken for a reference.
+
+mod place;
 
 use openclaw_settings::ProviderTool;
-use reqwest::Url;
 
+use self::place::{fetch, fetch_address, fetch_place};
 use super::tree::{Fields, Tree};
 use super::{Grants, Unfit};
 
 /// Ends of the names of fields that hold a URL which the provider fetches:
-/// `image_url`, `file_url`, `video_url`. A plain `url` is one only in a source,
-/// or in what looks like one wherever it stands; elsewhere it says where
-/// something was found.
+/// `image_url`, `file_url`, `video_url`.
 const URL: &str = "_url";
-/// Kinds of content that servers other than the API's own take by a URL under another
-/// name: `{"type": "image", "image": "https://…"}`.
+/// Kinds of content, in which what is under [`CONTENT`] is data or says where it is:
+/// `{"type": "image", "image": "https://…"}`.
 const MEDIA: [&str; 12] = [
     "audio",
     "document",
@@ -27,8 +30,6 @@ const MEDIA: [&str; 12] = [
     "video",
     "video_url",
 ];
-/// Bytes of the name of a scheme with what may stand before it: `https`.
-const SCHEME: usize = 40;
 /// What such content is under. Names and titles are none.
 const CONTENT: [&str; 9] = [
     "audio",
@@ -41,39 +42,109 @@ const CONTENT: [&str; 9] = [
     "url",
     "video",
 ];
+/// What the model reads, or what it said: words, whatever they begin with.
+const WORDS: [&str; 25] = [
+    "arguments",
+    "cited_text",
+    "content",
+    "context",
+    "data",
+    "description",
+    "encrypted_content",
+    "filename",
+    "id",
+    "input",
+    "instructions",
+    "lines",
+    "name",
+    "output",
+    "queries",
+    "query",
+    "reasoning",
+    "reasoning_content",
+    "refusal",
+    "signature",
+    "stderr",
+    "stdout",
+    "text",
+    "thinking",
+    "title",
+];
+/// Kinds that say where something was found: their `url` and `source` are words.
+const FOUND: [&str; 10] = [
+    "char_location",
+    "find_in_page",
+    "open_page",
+    "search",
+    "search_result",
+    "search_result_location",
+    "url_citation",
+    "web_fetch_result",
+    "web_search_result",
+    "web_search_result_location",
+];
+/// What says where it was found.
+const WHERE_FOUND: [&str; 2] = ["source", "url"];
 /// What a call of a tool was given, which is the tool's own and opaque to the
 /// API.
-const ARGUMENTS: [&str; 4] = ["arguments", "input", "input_schema", "parameters"];
+const ARGUMENTS: [&str; 7] = [
+    "action",
+    "arguments",
+    "code",
+    "input",
+    "input_schema",
+    "operation",
+    "parameters",
+];
 /// Parts of a conversation that have such.
-const CALLS: [&str; 5] = [
+const CALLS: [&str; 11] = [
+    "apply_patch_call",
+    "code_interpreter_call",
+    "computer_call",
     "custom_tool_call",
     "function_call",
+    "local_shell_call",
     "mcp_tool_use",
     "server_tool_use",
+    "shell_call",
     "tool_use",
+    "web_search_call",
 ];
 
 /// Refuses content by reference that the policy does not grant.
 pub(super) fn check(content: Option<&Tree<'_>>, grants: &Grants) -> Result<(), Unfit> {
     match content {
-        Some(content) if !grants.has_all() => look(content, grants),
+        Some(content) if !grants.has_all() => look(content, Meant::Words, grants),
         _ => Ok(()),
     }
 }
 
-fn look(value: &Tree<'_>, grants: &Grants) -> Result<(), Unfit> {
-    match value {
-        Tree::List(items) => items.iter().try_for_each(|item| look(item, grants)),
-        Tree::Object(fields) => look_into(fields, grants),
+/// What a text is, by the names it is under.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Meant {
+    /// Read by the model.
+    Words,
+    /// Nothing that is known.
+    Anything,
+    /// Data, or where it is.
+    Data,
+    /// Where something is.
+    Url,
+}
+
+fn look(value: &Tree<'_>, meant: Meant, grants: &Grants) -> Result<(), Unfit> {
+    match (value, meant) {
+        (Tree::List(items), _) => items.iter().try_for_each(|item| look(item, meant, grants)),
+        (Tree::Object(fields), _) => look_into(fields, meant, grants),
+        (Tree::Text(text), Meant::Anything) => fetch_address(text, grants),
+        (Tree::Text(text), Meant::Data) => fetch_place(text, grants),
+        (Tree::Text(text), Meant::Url) => fetch(text, grants),
         _ => Ok(()),
     }
 }
 
-fn look_into(fields: &Fields<'_>, grants: &Grants) -> Result<(), Unfit> {
-    let kind = fields
-        .get("type")
-        .and_then(Tree::as_str)
-        .unwrap_or_default();
+fn look_into(fields: &Fields<'_>, around: Meant, grants: &Grants) -> Result<(), Unfit> {
+    let kind = fields.text("type");
     match kind {
         "container_upload" => need_files("a file for a container", grants)?,
         "item_reference" => {
@@ -83,30 +154,32 @@ fn look_into(fields: &Fields<'_>, grants: &Grants) -> Result<(), Unfit> {
         _ => {}
     }
     let is_call = CALLS.contains(&kind);
-    if let (2, "url", Some(Tree::Text(url))) = (fields.len(), kind, fields.get("url")) {
-        fetch(url, grants)?;
-    }
+    // `{"type": "url", "url": …}`, whatever it is under.
+    let is_source = fields.len() == 2 && kind == "url";
+    let is_media = MEDIA.contains(&kind) || matches!(around, Meant::Data | Meant::Url);
     for (name, inner) in fields.iter() {
         match (name, inner) {
             (name, _) if is_call && ARGUMENTS.contains(&name) => {}
             ("file_id", Tree::Text(_)) => need_files("file_id", grants)?,
-            // Where data is meant there is no place to be fetched.
-            ("file_data", Tree::Text(data)) => fetch_if_place(data, grants)?,
-            (name, Tree::Text(text)) if MEDIA.contains(&kind) && CONTENT.contains(&name) => {
-                fetch_if_place(text, grants)?;
-            }
             ("source", Tree::Object(source)) => look_at_source(source, grants)?,
-            (name, Tree::Text(url)) if name.ends_with(URL) => fetch(url, grants)?,
-            (name, Tree::Object(inner)) if name.ends_with(URL) => {
-                if let Some(Tree::Text(url)) = inner.get("url") {
-                    fetch(url, grants)?;
-                }
-                look_into(inner, grants)?;
-            }
-            (_, inner) => look(inner, grants)?,
+            ("url", Tree::Text(url)) if is_source || around == Meant::Url => fetch(url, grants)?,
+            (name, inner) => look(inner, meant(name, kind, is_media), grants)?,
         }
     }
     Ok(())
+}
+
+/// What `name` is in something of a kind.
+fn meant(name: &str, kind: &str, is_media: bool) -> Meant {
+    if name.ends_with(URL) {
+        Meant::Url
+    } else if MEDIA.contains(&name) || is_media && CONTENT.contains(&name) || name == "file_data" {
+        Meant::Data
+    } else if WORDS.contains(&name) || FOUND.contains(&kind) && WHERE_FOUND.contains(&name) {
+        Meant::Words
+    } else {
+        Meant::Anything
+    }
 }
 
 /// Where the data of an image or a document is.
@@ -114,9 +187,11 @@ fn look_at_source(source: &Fields<'_>, grants: &Grants) -> Result<(), Unfit> {
     if let Some(Tree::Text(url)) = source.get("url") {
         fetch(url, grants)?;
     }
-    match source.get("type").and_then(Tree::as_str) {
-        Some("file") => need_files("a file of the provider's", grants),
-        _ => look_into(source, grants),
+    match source.text("type") {
+        "file" => need_files("a file of the provider's", grants),
+        // What is given as text is no data.
+        "text" => look_into(source, Meant::Anything, grants),
+        _ => look_into(source, Meant::Data, grants),
     }
 }
 
@@ -128,40 +203,5 @@ fn need_files(what: &str, grants: &Grants) -> Result<(), Unfit> {
             what: what.to_owned(),
             tool: ProviderTool::Files,
         })
-    }
-}
-
-/// As [`fetch`], where it is data unless it names a place. What data is written in has no
-/// colon (RFC 4648).
-fn fetch_if_place(text: &str, grants: &Grants) -> Result<(), Unfit> {
-    let scheme = text.split(':').next().filter(|it| it.len() < text.len());
-    match scheme {
-        Some(scheme) if scheme.len() < SCHEME => fetch(text.trim_start(), grants),
-        _ => Ok(()),
-    }
-}
-
-/// Whether the provider may fetch this. Data that stands in the URL itself is
-/// not fetched.
-fn fetch(url: &str, grants: &Grants) -> Result<(), Unfit> {
-    if url
-        .get(..5)
-        .is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"))
-    {
-        return Ok(());
-    }
-    let parsed = Url::parse(url).ok();
-    let host = parsed.as_ref().and_then(Url::host_str).unwrap_or_default();
-    let is_plain = parsed.as_ref().is_some_and(|url| {
-        matches!(url.scheme(), "http" | "https")
-            && url.username().is_empty()
-            && url.password().is_none()
-    });
-    let port = parsed.as_ref().and_then(Url::port_or_known_default);
-    match port {
-        Some(port) if is_plain && grants.has_host(host, port) => Ok(()),
-        _ => Err(Unfit::Host {
-            host: if host.is_empty() { "this URL" } else { host }.to_owned(),
-        }),
     }
 }

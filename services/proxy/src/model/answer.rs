@@ -179,7 +179,7 @@ mod tests {
             api: Api::Responses,
             asked_bytes: 30,
             most_output: Some(MOST),
-            charge: bill.admit(asked).await.unwrap(),
+            charge: bill.admit(&asked).await.unwrap(),
         }
     }
 

@@ -149,7 +149,8 @@ fn bedrock(method: &Method, path: &str, query: Option<&str>) -> Option<Route> {
 }
 
 /// A model's name as it stands in a path: colons may be written as `%3A`, and
-/// the one slash in the name of an inference profile as `%2F`.
+/// the one slash in the name of an inference profile as `%2F`. Of Bedrock's models those
+/// of Anthropic alone: what others are asked is another API, whose requests nobody judges.
 fn model(written: &str) -> Option<String> {
     let name = written.replace("%3A", ":");
     let allowed = |text: &str| {
@@ -164,7 +165,8 @@ fn model(written: &str) -> Option<String> {
         return None;
     }
     let Some((kind, profile)) = name.split_once("%2F") else {
-        return allowed(&name).then_some(name);
+        let is_ours = name.split('.').any(|part| part == "anthropic");
+        return (is_ours && allowed(&name)).then_some(name);
     };
     let is_profile = kind.starts_with("arn:aws") && kind.ends_with("inference-profile");
     (is_profile && allowed(kind) && allowed(profile)).then(|| format!("{kind}/{profile}"))

@@ -4,8 +4,8 @@ use std::sync::atomic::Ordering;
 
 use super::find::shown;
 use super::*;
-use crate::query::{Hit, Parts, Query, SearchResult};
-use crate::search::{self, Wanted};
+use crate::query::{Hit, LIMIT, Parts, Query, SearchResult};
+use crate::search::{self, Said, Wanted};
 use openclaw_analysis::{self as analysis, Word};
 
 /// Words looked for, the first; a list of more is a pasted document.
@@ -27,12 +27,14 @@ impl Engine {
             return Ok(());
         }
         let words = words(&query.text);
+        let limit = query.limit.min(LIMIT);
         if !words.is_empty() {
             found
                 .hits
-                .extend(self.fallback_hits(&words, query, wanted)?);
+                .extend(self.fallback_hits(&words, query, limit, wanted)?);
             search::sort_hits(&mut found.hits);
-            found.hits.truncate(query.limit);
+            search::without_repeats(&mut found.hits);
+            found.hits.truncate(limit);
         }
         found.warnings.push(format!(
             "a part of the index is being made again; until then {waiting} passages are found by \
@@ -45,11 +47,13 @@ impl Engine {
         &self,
         words: &[String],
         query: &Query,
+        limit: usize,
         wanted: &Wanted,
     ) -> Result<Vec<Hit>, Error> {
-        let matches = self.reader().search_fallback(words, query.limit * SPARE)?;
+        let matches = self.reader().search_fallback(words, limit * SPARE)?;
         let best = matches.first().map_or(0.0, |best| best.bm25);
         let mut hits = Vec::new();
+        let mut said = Said::default();
         for one in matches {
             let place = if best > 0.0 { one.bm25 / best } else { 0.0 };
             let hit = shown(&self.reader(), one.part, one.ordinal, wanted)?;
@@ -70,7 +74,7 @@ impl Engine {
                 hit.timestamp_ms = dated.map_or(0, |dated| dated.timestamp_ms);
             }
             search::score(&mut hit, parts, query, ages);
-            if hit.score >= query.min_score && hits.len() < query.limit {
+            if hit.score >= query.min_score && hits.len() < limit && said.add(&hit.snippet) {
                 hits.push(hit);
             }
         }
@@ -103,7 +107,66 @@ fn words(text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::words;
+    use super::*;
+    use crate::document::{Body, Document};
+    use crate::query::DEFAULT_LIMIT;
+
+    /// An engine that finds each of `texts` in a segment and in the fallback too.
+    fn engine(folder: &Path, texts: &[String]) -> Engine {
+        let (engine, _) = Engine::open(folder, Options { table: None }).unwrap();
+        let notes = texts.iter().enumerate().map(|(number, text)| Document {
+            path: format!("{number}.md"),
+            source: Source::Memory,
+            stamp: String::new(),
+            modified_ms: 0,
+            day_ms: None,
+            topic: String::new(),
+            body: Body::Text(text.clone()),
+        });
+        engine.put(&notes.collect::<Vec<_>>()).unwrap();
+        let filled = engine
+            .writer()
+            .transaction(|database| database.fill_fallback());
+        let filled = filled.unwrap();
+        assert_eq!(filled, texts.len());
+        engine.waiting.store(filled, Ordering::Relaxed);
+        engine
+    }
+
+    #[test]
+    fn hits_of_the_fallback_say_something_new_each_and_are_no_more_than_wanted() {
+        let texts: Vec<String> = (0..30)
+            .map(|number| format!("the boiler of house {} is old", number % 10))
+            .collect();
+        let folder = tempfile::tempdir().unwrap();
+        let engine = engine(folder.path(), &texts);
+        for (limit, expected) in [
+            (0, 0),
+            (1, 1),
+            (DEFAULT_LIMIT, DEFAULT_LIMIT),
+            (20, 10),
+            (LIMIT, 10),
+            (usize::MAX, 10),
+        ] {
+            let query = Query {
+                limit,
+                ..Query::new("boiler house", 0)
+            };
+            let hits = engine.search(&query).unwrap().hits;
+            let texts: std::collections::HashSet<&str> =
+                hits.iter().map(|hit| hit.snippet.as_str()).collect();
+            assert_eq!((hits.len(), texts.len()), (expected, expected), "{limit}");
+            assert!(hits.is_sorted_by(|a, b| a.score >= b.score));
+            assert_eq!(
+                engine
+                    .search_all(&query, &["old house".to_owned()])
+                    .unwrap()
+                    .hits
+                    .len(),
+                expected
+            );
+        }
+    }
 
     #[test]
     fn words_that_say_something_are_looked_for_by_their_stems_once() {

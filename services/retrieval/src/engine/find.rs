@@ -185,3 +185,6 @@ fn vector(snapshot: &Snapshot, table: u64, candidate: &Candidate) -> Quantised {
         scale: segment.unit(candidate.unit).scale,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,7 @@
 //! Several questions at once, and one list of what answers any of them.
 
 use super::*;
-use crate::query::{Hit, Query, SearchResult};
+use crate::query::{Hit, LIMIT, Query, SearchResult};
 
 /// What a question beside the first counts.
 const OTHER: f64 = 0.2;
@@ -16,9 +16,10 @@ impl Engine {
         if others.is_empty() {
             return self.search(query);
         }
+        let limit = query.limit.min(LIMIT);
         // What is tenth for one may be first for all.
         let deep = Query {
-            limit: query.limit * DEPTH,
+            limit: limit * DEPTH,
             ..query.clone()
         };
         let mut found = self.search(&deep)?;
@@ -40,8 +41,9 @@ impl Engine {
                 add(&mut found.hits, hit, OTHER / all);
             }
         }
-        crate::search::sort_hits(&mut found.hits);
-        found.hits.truncate(query.limit);
+        search::sort_hits(&mut found.hits);
+        search::without_repeats(&mut found.hits);
+        found.hits.truncate(limit);
         Ok(found)
     }
 }

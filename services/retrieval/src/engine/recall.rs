@@ -2,6 +2,7 @@
 
 use super::{order, *};
 use crate::query::{Hit, Query, SearchResult};
+use crate::search::Said;
 use openclaw_analysis as analysis;
 
 /// The most passages.
@@ -69,17 +70,14 @@ fn best(hits: Vec<Hit>, query: &Query) -> Vec<Hit> {
     hits
 }
 
-/// The first of each list, then the second of each, without repeats.
+/// The first of each list, then the second of each, without what says the same.
 fn in_turn(lists: Vec<Vec<Hit>>) -> Vec<Hit> {
     let longest = lists.iter().map(Vec::len).max().unwrap_or_default();
     let mut hits: Vec<Hit> = Vec::new();
+    let mut said = Said::default();
     for index in 0..longest {
         for hit in lists.iter().filter_map(|list| list.get(index)) {
-            let same = |other: &Hit| {
-                (&other.path, other.start_line, &other.message)
-                    == (&hit.path, hit.start_line, &hit.message)
-            };
-            if !hits.iter().any(same) {
+            if said.add(&hit.snippet) {
                 hits.push(hit.clone());
             }
         }

@@ -5,6 +5,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::Candidate;
 use crate::embed::vector::Quantised;
+use crate::query::Hit;
 
 /// Above this, two texts say the same, and only the better is a hit (seed 002,
 /// property 13).
@@ -18,9 +19,15 @@ const RELATED: f64 = 0.8;
 pub(crate) struct Pool {
     /// In their order, those that are left.
     left: Vec<Left>,
-    /// The words of what was chosen.
-    chosen: Vec<Vec<u64>>,
+    chosen: Said,
     lambda: f64,
+}
+
+/// Texts of which none says the same as another.
+#[derive(Debug, Default)]
+pub(crate) struct Said {
+    /// The words of each.
+    words: Vec<Vec<u64>>,
 }
 
 #[derive(Debug)]
@@ -45,7 +52,7 @@ impl Pool {
         });
         Self {
             left: left.collect(),
-            chosen: Vec::new(),
+            chosen: Said::default(),
             lambda: lambda.clamp(0.0, 1.0),
         }
     }
@@ -66,21 +73,34 @@ impl Pool {
     /// Chooses what [`Pool::next`] gave, unless its text says the same as one
     /// that was chosen.
     pub(crate) fn choose(&mut self, text: &str, vector: &Quantised) -> bool {
-        let words = words(text);
-        if self
-            .chosen
-            .iter()
-            .any(|other| jaccard(other, &words) > SAME)
-        {
+        if !self.chosen.add(text) {
             return false;
         }
-        self.chosen.push(words);
         for left in &mut self.left {
             let likeness = likeness(vector, &left.vector);
             left.likeness = left.likeness.max(likeness);
         }
         true
     }
+}
+
+impl Said {
+    /// Takes in `text`, unless it says the same as one that is in.
+    pub(crate) fn add(&mut self, text: &str) -> bool {
+        let words = words(text);
+        let is_new = !self.words.iter().any(|one| jaccard(one, &words) > SAME);
+        if is_new {
+            self.words.push(words);
+        }
+        is_new
+    }
+}
+
+/// Leaves of hits that say the same the first. Needed wherever hits of several
+/// searches come together: each of them knows its own alone.
+pub(crate) fn without_repeats(hits: &mut Vec<Hit>) {
+    let mut said = Said::default();
+    hits.retain(|hit| said.add(&hit.snippet));
 }
 
 /// From 0 up to a cosine of [`RELATED`] to 1 for the same meaning.

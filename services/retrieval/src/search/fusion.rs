@@ -528,4 +528,56 @@ mod tests {
         all.sort_by(in_order);
         assert_eq!(all.map(|it| it.unit), [1, 2, 3, 0]);
     }
+
+    #[test]
+    fn best_so_far_are_kept_and_what_is_below_them_is_known() {
+        let ranked = |unit: u32, score: f64| Ranked {
+            score,
+            timestamp_ms: 0,
+            live: 0,
+            unit,
+        };
+        let mut top = Top::new(3);
+        for unit in 0..11 {
+            top.push(ranked(unit, f64::from(unit * 7 % 11) / 11.0));
+            assert_eq!(top.least, f32::MIN, "nothing was chosen yet");
+        }
+        // Four times the limit is chosen among.
+        top.push(ranked(11, 0.5));
+        assert_eq!(top.ranked.len(), 3);
+        // The third best is 8/11; what rounding takes is granted.
+        let least = (8.0_f64 / 11.0) as f32 - ROUNDING;
+        assert_eq!(top.least, least);
+        top.push(ranked(12, 0.9));
+        let best: Vec<f64> = top.finish().iter().map(|one| one.score).collect();
+        let mut sorted = best.clone();
+        sorted.sort_by(|a, b| b.total_cmp(a));
+        assert_eq!(sorted, [10.0 / 11.0, 0.9, 9.0 / 11.0]);
+        let mut none = Top::new(0);
+        none.push(ranked(0, 1.0));
+        assert!(none.finish().is_empty());
+        let mut few = Top::new(3);
+        few.push(ranked(0, 0.1));
+        few.push(ranked(1, 0.9));
+        assert_eq!(few.finish().len(), 2);
+    }
+
+    #[test]
+    fn of_equal_scores_the_newer_comes_first_and_then_the_first() {
+        let ranked = |timestamp_ms: i64, live: u32, unit: u32| Ranked {
+            score: 0.5,
+            timestamp_ms,
+            live,
+            unit,
+        };
+        let mut all = [
+            ranked(1, 1, 0),
+            ranked(2, 0, 9),
+            ranked(1, 0, 7),
+            ranked(1, 0, 6),
+        ];
+        all.sort_by(in_order);
+        let order = all.map(|one| (one.timestamp_ms, one.live, one.unit));
+        assert_eq!(order, [(2, 0, 9), (1, 0, 6), (1, 0, 7), (1, 1, 0)]);
+    }
 }

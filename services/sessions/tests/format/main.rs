@@ -7,6 +7,7 @@
 
 mod discovery;
 mod forgetting;
+mod generated;
 mod history;
 mod home;
 mod long;
@@ -16,6 +17,7 @@ mod property;
 mod reading;
 mod rebuilt;
 mod recorded;
+mod roundtrip;
 mod store;
 mod takeover;
 mod thinking;

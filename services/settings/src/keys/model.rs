@@ -41,8 +41,27 @@ sections! {
         cache_read: Option<f64>,
         /// Written to the provider's cache.
         cache_write: Option<f64>,
+        /// What is asked for where more is sent, instead.
+        tiered_pricing: Option<Vec<CostTier>>,
         /// Everything else.
         #[serde(flatten)]
         other: BTreeMap<String, Value>,
+    }
+
+    /// US dollars for a million tokens of a request, and of its answer, with which an amount is
+    /// sent that is in the range.
+    pub struct CostTier {
+        /// Sent.
+        input: f64,
+        /// Generated.
+        output: f64,
+        /// Read from the provider's cache.
+        cache_read: f64,
+        /// Written to the provider's cache.
+        cache_write: f64,
+        /// Tokens that are sent, those of caches included: the first of the range, and where it
+        /// ends the first behind it.
+        #[cfg_attr(test, schemars(length(min = 1, max = 2)))]
+        range: Vec<f64>,
     }
 }

@@ -3,13 +3,16 @@
 #![cfg(test)]
 
 mod approval;
+mod arguments;
 mod background;
 mod changes;
 mod commands;
 mod files;
 mod limits;
+mod output;
 mod properties;
 mod registry;
+mod shape;
 mod shell;
 mod starting;
 

@@ -40,7 +40,7 @@ impl Searches {
                  go on with what was found, or raise agents.defaults.limits.memorySearches"
             ));
         }
-        let Some(price) = self.allowance.price else {
+        let Some(price) = &self.allowance.price else {
             return Ok(());
         };
         let tokens = u64::try_from(text.len()).unwrap_or(u64::MAX);
@@ -54,7 +54,7 @@ impl Searches {
 #[cfg(test)]
 mod tests {
     use openclaw_model_api::bill::Budget;
-    use openclaw_settings::price::Price;
+    use openclaw_prices::{Price, Rates};
     use std::path::PathBuf;
 
     use super::*;
@@ -68,13 +68,13 @@ mod tests {
             spending: PathBuf::from("/nonexistent"),
             utc_offset: 0,
         };
-        let price = Price {
+        let rates = Rates {
             input: dollars_for_a_million,
-            ..Price::default()
+            ..Rates::default()
         };
         let allowance = Allowance {
             limit,
-            price: Some(price),
+            price: Some(Price::from(rates)),
         };
         Searches::new(allowance, Arc::new(Bill::new(budget, "main", true)))
     }

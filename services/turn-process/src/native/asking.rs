@@ -192,7 +192,7 @@ impl Asking {
             let sent = self.upstream.post(stop, judged.bytes.clone()).await;
             failed = Some(match sent {
                 Ok(response) if response.status().is_success() => {
-                    charge.charge_at(stop.price);
+                    charge.charge_at(stop.price.clone());
                     self.succeeded(&mut state);
                     return stream(stop, response, &judged, charge);
                 }
@@ -224,9 +224,9 @@ impl Asking {
         let asked = bill::Estimate {
             input: tokens_of(judged.bytes.len()),
             most_output: judged.most_output.unwrap_or(MOST_OUTPUT),
-            price: stop.price,
+            price: stop.price.clone(),
         };
-        let charge = self.bill.admit(asked).await;
+        let charge = self.bill.admit(&asked).await;
         let charge = charge.map_err(|why| Box::new(Answer::Spent(why)))?;
         Ok((judged, charge))
     }

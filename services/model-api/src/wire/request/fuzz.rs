@@ -120,6 +120,10 @@ fn content(value: &Value) {
                 let scheme = url.get(..5).unwrap_or_default();
                 assert!(scheme.eq_ignore_ascii_case("data:"), "{name}: {url}");
                 assert!(name != "file_id" || !inner.is_string());
+                assert!(
+                    is_call || is_said(name, kind) || !names_a_place(inner),
+                    "{name}: {inner}"
+                );
                 if !is_call {
                     content(inner);
                 }
@@ -133,4 +137,47 @@ fn content(value: &Value) {
 fn is_source(value: &Value) -> bool {
     let fields = value.as_object().map(Map::len);
     fields == Some(2) && value["type"] == "url"
+}
+
+/// Whether what is under `name` is read by the model, or tells where something was found.
+fn is_said(name: &str, kind: &str) -> bool {
+    const SAID: [&str; 24] = [
+        "arguments",
+        "cited_text",
+        "content",
+        "context",
+        "data",
+        "description",
+        "encrypted_content",
+        "filename",
+        "id",
+        "input",
+        "instructions",
+        "lines",
+        "name",
+        "output",
+        "queries",
+        "query",
+        "reasoning",
+        "reasoning_content",
+        "refusal",
+        "signature",
+        "stderr",
+        "stdout",
+        "text",
+        "thinking",
+    ];
+    let was_found = ["_location", "_result", "_citation", "_page", "search"];
+    let was_found = was_found.iter().any(|end| kind.ends_with(end));
+    SAID.contains(&name) || name == "title" || was_found && matches!(name, "source" | "url")
+}
+
+fn names_a_place(value: &Value) -> bool {
+    let all: Vec<&Value> = match value {
+        Value::Array(items) => items.iter().collect(),
+        other => vec![other],
+    };
+    let mut texts = all.into_iter().filter_map(Value::as_str);
+    let schemes = ["http://", "https://", "s3://", "gs://", "file://"];
+    texts.any(|text| schemes.iter().any(|it| text.trim_start().starts_with(it)))
 }

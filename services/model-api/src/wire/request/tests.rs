@@ -425,3 +425,76 @@ fn url_may_be_fetched_from_hosts_of_the_list_alone() {
         assert!(!fetched(url), "{url}");
     }
 }
+
+/// Forms of servers that speak an API of these and more than it says.
+#[test]
+fn content_is_named_in_no_other_form_either() {
+    let parts = [
+        json!({"video": {"format": "mp4", "source": {"s3Location": {"uri": "s3://b/x", "bucketOwner": "9"}}}}),
+        json!({"type": "video", "video": ["https://x/1", "https://x/2"]}),
+        json!({"type": "input_audio", "input_audio": {"data": "https://x"}}),
+        json!({"input_audio": {"data": "https://x"}}),
+        json!({"type": "image", "image": {"uri": "https://x"}}),
+        json!({"type": "file", "file": {"uri": "https://x"}}),
+        json!({"fileData": {"fileUri": "https://x"}}),
+        json!({"type": "text", "text": "x", "images": ["https://x"]}),
+        json!({"imageUrl": "https://x"}),
+        json!({"image_url": ["https://x"]}),
+        json!({"image_url": {"url": ["https://x"]}}),
+        json!({"type": "image", "source": {"type": "gcs", "uri": "gs://b/x"}}),
+        json!({"type": "image", "source": [{"type": "url", "url": "https://x", "a": 1}]}),
+        json!({"type": "image", "source": "https://x"}),
+        json!({"type": "file", "file": {"file_data": format!("{}https://x", " ".repeat(600))}}),
+        json!({"type": "image", "image": format!("{}https://x", "\n".repeat(45))}),
+        json!({"type": "image", "image": "\u{feff}\u{200b}https://x"}),
+        json!({"type": "image", "image": "ht\ntps:/\t/x"}),
+        json!({"type": "image", "image": "//x.example/y"}),
+        json!({"type": "image", "image": "\\\\x.example\\y"}),
+        json!({"type": "image", "image": "s3:b"}),
+        json!({"type": "later", "place": {"deep": [["wss://x"]]}}),
+        json!({"type": "later", "place": "HTTPS:x"}),
+        json!({"type": "later", "place": "any+thing://x"}),
+        json!({"type": "later", "url": "https://x"}),
+    ];
+    for part in parts {
+        for (api, list) in [
+            (Api::Anthropic, "messages"),
+            (Api::Bedrock, "messages"),
+            (Api::Chat, "messages"),
+            (Api::Responses, "input"),
+        ] {
+            let message = json!({"type": "message", "role": "user", "content": [part]});
+            let mut body = json!({"model": "m", "max_tokens": 1});
+            body[list] = json!([message]);
+            is_refused(api, &body);
+            body[list] = json!([{"type": "message", "role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": "t", "content": [part]}]}]);
+            is_refused(api, &body);
+        }
+    }
+}
+
+/// What begins as an address is none where it is read, was found, or is a tool's own.
+#[test]
+fn words_are_no_addresses_whatever_they_begin_with() {
+    let parts = [
+        json!({"type": "text", "text": "https://x", "citations": [
+            {"type": "web_search_result_location", "url": "https://x", "title": "https://x", "cited_text": "https://x"}]}),
+        json!({"type": "thinking", "thinking": "https://x", "signature": "s"}),
+        json!({"type": "document", "title": "https://x", "context": "s3://x",
+            "source": {"type": "text", "media_type": "text/plain", "data": "https://x is where"}}),
+        json!({"type": "search_result", "source": "https://x", "title": "t", "content": [{"type": "text", "text": "t"}]}),
+        json!({"type": "tool_result", "tool_use_id": "t", "content": "//x"}),
+        json!({"type": "tool_use", "id": "t", "name": "f", "input": {"url": "https://x", "all": ["https://x"]}}),
+        json!({"type": "local_shell_call", "call_id": "c", "action": {"type": "exec", "command": ["curl", "https://x"]}}),
+        json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "//79AAA="}, "note": "a: b"}),
+        json!({"type": "later", "when": "12:30", "id": "urn:a", "what": "note: x", "path": "/etc/x"}),
+    ];
+    for part in parts {
+        let body = json!({"model": "m", "max_tokens": 1, "messages": [{"role": "user", "content": [part]}]});
+        assert_eq!(passes(Api::Anthropic, &body)["messages"], body["messages"]);
+    }
+    let said = json!({"model": "m", "max_tokens": 1, "system": "https://x",
+        "messages": [{"role": "user", "content": "https://x"}, {"role": "user", "content": ["https://x"]}]});
+    assert_eq!(passes(Api::Anthropic, &said)["messages"], said["messages"]);
+}

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
-use openclaw_settings::price::Price;
+use openclaw_prices::{Price, Rates};
 
 use super::*;
 use crate::bill::{Bill, Budget, Estimate, MOST_TOKENS};
@@ -56,7 +56,7 @@ fn read<'a>(api: Api, form: Form, pieces: impl IntoIterator<Item = &'a [u8]>) ->
         price: Some(price()),
     };
     let charge = bill
-        .admit(asked)
+        .admit(&asked)
         .now_or_never()
         .expect("nothing is under way");
     let charge = charge.expect("nothing is used up");
@@ -139,12 +139,12 @@ fn bounded(usage: Usage) -> Usage {
 }
 
 fn price() -> Price {
-    Price {
+    Price::from(Rates {
         input: DOLLARS,
         output: DOLLARS,
         cache_read: DOLLARS,
         cache_write: DOLLARS,
-    }
+    })
 }
 
 fn bill() -> Bill {

@@ -73,8 +73,8 @@ fn route_of_what_the_programs_ask_for_is_known() {
         (
             Api::Bedrock,
             "POST",
-            "/model/a%3A0/invoke-with-response-stream",
-            "https://api.example/base/model/a:0/invoke-with-response-stream",
+            "/model/anthropic.a%3A0/invoke-with-response-stream",
+            "https://api.example/base/model/anthropic.a:0/invoke-with-response-stream",
         ),
         (
             Api::Bedrock,
@@ -123,7 +123,9 @@ fn route_of_everything_else_is_none() {
         "/v1/models?client_version=",
         "/v1/models?after=x",
         "/responses",
-        "/model/x/converse",
+        "/model/us.amazon.nova-pro-v1:0/invoke",
+        "/model/anthropic-a/invoke",
+        "/model/anthropic.x/converse",
         "/model//invoke",
         "/model/../invoke",
         "/model/./invoke",

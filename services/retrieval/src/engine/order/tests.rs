@@ -215,3 +215,22 @@ fn words_of_three_letters_and_signs_are_common() {
         assert_eq!(common_words(a, b, |_| true) > 0, expected, "{a} {b}");
     }
 }
+
+#[test]
+fn change_of_something_untold_has_more_in_common() {
+    let fewest = |told: (f64, f64), newer: &str, older: &str| {
+        let mut newer = hit("b", 8, 100_000, newer);
+        let mut older = hit("a", 9, 0, older);
+        (newer.parts.told, older.parts.told) = told;
+        fewest_common(&newer, &older)
+    };
+    let (number, none) = ("the code is 1234", "the garden is green");
+    assert_eq!(fewest((1.0, 0.0), none, none), Some(1));
+    assert_eq!(fewest((1.0, 1.0), number, number), Some(1));
+    assert_eq!(fewest((0.0, 0.0), number, number), Some(2));
+    // A number in one alone, or one that was asked for in the older alone.
+    assert_eq!(fewest((0.0, 0.0), number, none), None);
+    assert_eq!(fewest((0.0, 0.0), none, number), None);
+    assert_eq!(fewest((0.0, 1.0), number, number), None);
+    assert_eq!(fewest((0.0, 1.0), none, none), None);
+}

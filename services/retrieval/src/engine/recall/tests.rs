@@ -77,10 +77,11 @@ fn lists_are_taken_in_turn_and_each_hit_once() {
     assert_eq!(turns(&["ab", "ba", "ac"]), "abc");
     assert_eq!(turns(&["abcde", "fghij"]), "afbgchdi");
     assert_eq!(turns(&[]), "");
-    // A passage is told by its line and its message too.
+    // What another place says in the same words is no second hit, and what the same
+    // place says in others is.
     let mut second = hit("a", 1.0, 0.5);
-    second.start_line = 2;
+    second.path = "b".to_owned();
     let mut third = hit("a", 1.0, 0.5);
-    third.message = Some("m".to_owned());
-    assert_eq!(paths(&in_turn(vec![list("a"), vec![second, third]])), "aaa");
+    third.snippet = "else".to_owned();
+    assert_eq!(paths(&in_turn(vec![list("a"), vec![second, third]])), "aa");
 }

@@ -76,3 +76,18 @@ fn akin_are_words_that_begin_alike() {
     assert_eq!(akin("photos"), keys(&["photograph"]));
     assert_eq!(akin("photo"), keys(&[]));
 }
+
+#[test]
+fn no_more_longer_words_are_added_than_are_looked_for() {
+    let letters = || (b'a'..=b'z').map(char::from);
+    let words: Vec<String> = letters()
+        .flat_map(|a| letters().map(move |b| format!("hausq{a}{b}q")))
+        .take(LIMIT + 7)
+        .collect();
+    let text = words.join(" ");
+    let snapshot = snapshot_of(Language::German, &[text.as_str()]);
+    let found = added(&snapshot, |compounds, keys| {
+        compounds.add_longer("haus", keys)
+    });
+    assert_eq!(found.len(), LIMIT);
+}

@@ -164,3 +164,42 @@ fn sentences_end_where_one_ends() {
         assert_eq!(sentences(text), expected, "{text:?}");
     }
 }
+
+#[test]
+fn sentences_beside_one_another_tell_of_the_same() {
+    let words = [(word("fox", ""), 3.0), (word("hen", ""), 1.0)];
+    is_near(
+        share(&words, "The fox sleeps. A hen too.", ""),
+        0.75 + 0.25 * 0.9,
+    );
+    is_near(
+        share(&words, "A hen sleeps. The fox too.", ""),
+        0.75 + 0.25 * 0.9,
+    );
+    // The fact is told by the sentence that stands beside.
+    let hen = [(word("hen", ""), 1.0), (word("fox", ""), 1.0)];
+    let told = |text: &str| tells(&hen, Traits::NUMBER, text, "").share;
+    assert!(told("The fox and the hen. There are three, fox and hen.") > 0.9);
+}
+
+#[test]
+fn what_stands_before_the_name_that_is_asked_for_is_of_somebody_else() {
+    let words = [(name("ada"), 1.0), (word("fox", ""), 1.0)];
+    is_near(share(&words, "Ada came. A fox slept.", ""), 0.5 + 0.5 * 0.9);
+    // Neither sentence has the other's word.
+    is_near(share(&words, "A fox slept. Ada came.", ""), 0.5);
+    // Two before it tell of one another all the same.
+    let three = [
+        (name("ada"), 0.1),
+        (word("fox", ""), 2.0),
+        (word("hen", ""), 1.0),
+    ];
+    let before = share(&three, "A fox slept. A hen too. Ada came.", "");
+    let apart = share(&three, "A fox slept. Ada came. A hen too.", "");
+    assert!(before > apart, "{before} and {apart}");
+    // Where the name stands above, all is told of it.
+    is_near(
+        share(&words, "A fox slept. Ada came.", "Ada"),
+        0.5 + 0.5 * 0.9,
+    );
+}

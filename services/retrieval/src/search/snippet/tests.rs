@@ -157,3 +157,40 @@ fn line_that_is_cut_begins_a_hundred_characters_before_the_match() {
     );
     assert_eq!(text.chars().count(), 699);
 }
+
+#[test]
+fn names_are_not_words_that_only_share_their_stem() {
+    let name = |plain: &str, keys: &[&str]| SearchWord {
+        plain: plain.to_owned(),
+        keys: keys.iter().map(|key| term::key(key)).collect(),
+        factor: 1.0,
+        is_name: true,
+        ..SearchWord::default()
+    };
+    // All three have the stem of what is read.
+    let words = [
+        name("maren", &["mar"]),
+        name("mario", &["mar"]),
+        name("mar", &["mar"]),
+    ];
+    let words: Vec<(&SearchWord, f32)> = words.iter().map(|word| (word, 1.0)).collect();
+    let wanted = Wanted::new(&words, (Traits::default(), Sought::default()));
+    assert_eq!(
+        wanted.misnamed("marido", 0b111),
+        0b011,
+        "both, and not the one it begins with"
+    );
+    assert_eq!(wanted.misnamed("marido", 0b100), 0);
+    assert_eq!(wanted.misnamed("marido", 0b001), 0b001);
+    assert_eq!(wanted.misnamed("maren", 0b111), 0b010);
+    assert_eq!(
+        wanted.misnamed("mare", 0b111),
+        0b010,
+        "the beginning of a name"
+    );
+    assert_eq!(
+        wanted.misnamed("m\u{e1}ren", 0b111),
+        0b010,
+        "without its accent"
+    );
+}

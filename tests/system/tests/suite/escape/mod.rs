@@ -15,12 +15,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
-use anyhow::{Result, anyhow, ensure};
+use anyhow::{Context as _, Result, anyhow, ensure};
 use system_tests::is_emulated;
 
 use self::agents::{Agent, CONFINED, FREE, GREEDY, OPEN, STRICT};
 use self::attempt::{Backend, Gap};
-use self::attempts::all;
+use self::attempts::{FUNCTIONS, all};
 use self::scene::Scene;
 use self::side::{ROOT, Side, USER};
 
@@ -304,4 +304,30 @@ fn a_list_of_hosts_is_a_list() -> Result<()> {
         "{direct}"
     );
     Ok(())
+}
+
+/// A network namespace of its own is the other machine.
+#[test]
+#[ignore = "boots a machine, needs root"]
+fn a_server_with_the_whole_network_reaches_other_machines_and_not_this_one() -> Result<()> {
+    let scene = scene()?;
+    let agent = CONFINED.iter().find(|agent| agent.id == "server-wide");
+    let agent = agent.context("no server has the whole network")?;
+    scene.reconfigure(&USER, true)?;
+    for (target, is_reached) in [
+        ("44.33.22.11:443", true),
+        ("public.example:80", true),
+        // Public, and this machine's.
+        ("44.33.22.1:443", false),
+        ("10.11.12.13:80", false),
+        ("private.example:80", false),
+        ("169.254.169.254:80", false),
+        ("localhost:18789", false),
+    ] {
+        let line = format!("{FUNCTIONS}\nfetch {target} && echo reached || echo refused");
+        let said = scene.try_shell(&USER, agent, &line)?.text()?;
+        let expected = if is_reached { "reached" } else { "refused" };
+        ensure!(said.contains(expected), "{target}: {said}");
+    }
+    scene.reconfigure(&USER, false)
 }

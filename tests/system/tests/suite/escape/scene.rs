@@ -67,11 +67,15 @@ impl Scene {
             .collect();
         self.root(&format!(
             "{BURN}\n\
-             for a in 10.11.12.13 169.254.169.254 44.33.22.11; do ip address add $a/32 dev lo; done\n\
+             for a in 10.11.12.13 169.254.169.254; do ip address add $a/32 dev lo; done\n\
+             ip netns add outside && ip link add toward type veth peer name there netns outside\n\
+             ip address add 44.33.22.1/24 dev toward && ip link set toward up\n\
+             ip -n outside address add 44.33.22.11/24 dev there && ip -n outside link set there up\n\
              printf '127.0.0.1 localhost\\n44.33.22.11 public.example\\n10.11.12.13 private.example\\n' >>/etc/hosts\n\
              mkdir -p {HOSTILE}\n{}\n\
              cat >/root/servers.pl <<'END'\n{SERVERS}\nEND\n\
-             systemd-run --quiet --unit=servers perl /root/servers.pl",
+             systemd-run --quiet --unit=servers perl /root/servers.pl 10.11.12.13:80 169.254.169.254:80 44.33.22.1:443\n\
+             systemd-run --quiet --unit=outside ip netns exec outside perl /root/servers.pl 44.33.22.11:80 44.33.22.11:443",
             hostile.join("\n")
         ))
         .map(drop)

@@ -1,0 +1,95 @@
+use super::*;
+use crate::document::{Body, Document, Message};
+
+const NOW_MS: i64 = 1_772_625_600_000;
+
+/// A conversation in which each of these is said, by somebody of that name.
+fn conversation(path: &str, said: &[(&str, &str)]) -> Document {
+    let messages = said
+        .iter()
+        .zip(1..)
+        .map(|((speaker, text), number)| Message {
+            id: format!("m{number}"),
+            speaker: (*speaker).to_owned(),
+            text: (*text).to_owned(),
+            timestamp_ms: NOW_MS + i64::from(number),
+            line: number,
+            is_echo: false,
+        });
+    Document {
+        path: path.to_owned(),
+        source: Source::Sessions,
+        stamp: String::new(),
+        modified_ms: NOW_MS,
+        day_ms: None,
+        topic: String::new(),
+        body: Body::Messages(messages.collect()),
+    }
+}
+
+/// The hits of a question, over three conversations.
+fn hits(question: &str) -> Vec<Hit> {
+    let folder = tempfile::tempdir().unwrap();
+    let table = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/share/embedding");
+    let (engine, _) = Engine::open(folder.path(), Options { table: Some(table) }).unwrap();
+    let documents = [
+        conversation(
+            "boiler",
+            &[
+                ("ada", "The boiler costs 300 euros."),
+                ("bob", "The boiler is blue."),
+                ("ada", "I went home."),
+            ],
+        ),
+        conversation(
+            "garden",
+            &[
+                ("bob", "A fox sleeps in the garden."),
+                ("ada", "So it does."),
+            ],
+        ),
+        conversation("train", &[("carla", "The train to Berlin is late.")]),
+    ];
+    engine.put(&documents).unwrap();
+    engine.search(&Query::new(question, NOW_MS)).unwrap().hits
+}
+
+fn saying<'a>(hits: &'a [Hit], words: &str) -> &'a Parts {
+    let hit = hits.iter().find(|hit| hit.snippet.contains(words));
+    &hit.unwrap_or_else(|| panic!("{words:?} is not in {hits:?}"))
+        .parts
+}
+
+#[test]
+fn parts_of_a_hit_say_what_its_score_is_made_of() {
+    let found = hits("how much did Ada say the boiler costs?");
+    let best = saying(&found, "300");
+    // In each list the best has all, and what has no such word has less.
+    assert_eq!((best.text, best.window), (1.0, 1.0));
+    assert_eq!((best.speaker, best.fact), (1.0, 1.0));
+    assert!(best.session > 0.0 && best.bm25 > 0.0 && best.coverage > 0.0);
+    assert!(best.vector > 0.0 && best.cosine > 0.3, "{best:?}");
+    let blue = saying(&found, "blue");
+    assert_eq!(
+        (blue.speaker, blue.fact),
+        (0.0, 0.0),
+        "Bob says it, and no amount"
+    );
+    assert!(blue.text < best.text, "{blue:?}");
+    assert_eq!(blue.session, best.session, "of the same conversation");
+    assert_eq!(found[0].snippet, "The boiler costs 300 euros.");
+}
+
+#[test]
+fn thing_of_the_kind_that_is_asked_for_is_told_apart() {
+    let found = hits("which animal is in the garden?");
+    assert_eq!(saying(&found, "fox").kind, 1.0, "{found:?}");
+    let other = hits("who is in the garden?");
+    assert_eq!(saying(&other, "fox").kind, 0.0);
+}
+
+#[test]
+fn what_nobody_said_is_not_found() {
+    let found = hits("quetzalcoatl");
+    assert!(found.iter().all(|hit| hit.parts.text == 0.0), "{found:?}");
+}
