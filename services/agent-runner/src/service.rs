@@ -52,6 +52,10 @@ use crate::{adoption, answering, catalog, embedding, pinned, promises, webhook};
 /// when the daemon is to end; below the daemon's drain deadline, so that they can still be cancelled.
 const GRACE: Duration = Duration::from_secs(12);
 
+/// The way out of a configuration that cannot be used.
+const MEND: &str = "`openclawctl config validate` says all that is wrong with the file; mend it, or take it away \
+     to have the defaults";
+
 /// The agent-runner.
 #[derive(Debug, Clone)]
 struct Runner(Arc<Inner>);
@@ -186,6 +190,10 @@ impl AgentRunner for Runner {
         let prepared = self.prepared(&turn).await;
         turn.notes.extend(prepared.notes);
         let common = prepared.settings;
+        if let Some(why) = self.0.configuration.bars_turns() {
+            let code = tonic::Code::FailedPrecondition;
+            return Err(call::refused(code, format!("no turn runs: {why}"), MEND));
+        }
         let settings = own_limits::settings(&common, &turn)
             .map_err(|error| Status::invalid_argument(error.to_string()))?;
         let chosen = self.choice(settings, &turn).await;

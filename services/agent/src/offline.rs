@@ -67,11 +67,15 @@ pub(crate) async fn run(
         Some(Command::Sessions) => out.text(&listed(socket, "sessions").await)?,
         Some(Command::Status) => out.text(&plain(ask(socket, "status", json!({})).await))?,
         Some(Command::Run(command)) => shell(command, request, registry, out).await?,
-        Some(Command::Help) => out.text(&command::help(&hint::whole(&request.hint, english)))?,
+        Some(Command::Help) => {
+            let hint = hint::whole(&request.hint, english);
+            out.text(&command::help(&hint, runs_commands(registry)))?;
+        }
         Some(Command::Incomplete(usage)) => out.text(&format!("Usage: {usage}\n"))?,
         Some(Command::Unknown(name)) => out.text(&command::unknown(
             name,
             &hint::whole(&request.hint, english),
+            runs_commands(registry),
         ))?,
     }
     Ok(Done {
@@ -84,11 +88,16 @@ pub(crate) async fn run(
 fn answered(request: &TurnRequest, registry: &Registry, out: &Emitter) -> io::Result<()> {
     match SmallTalk::of(&request.text, !request.hits.is_empty()) {
         Some(said) => {
-            let runs_commands = registry.list().any(|tool| tool.name == SHELL);
+            let runs_commands = runs_commands(registry);
             out.text(&small_talk::reply(said, &request.hint, runs_commands))
         }
         None => answer::answer(&request.text, &request.hits, &request.hint, out),
     }
+}
+
+/// Whether the sandbox and the policy let commands run.
+fn runs_commands(registry: &Registry) -> bool {
+    registry.list().any(|tool| tool.name == SHELL)
 }
 
 async fn ask(socket: &TurnSocket, tool: &str, arguments: Value) -> Result<String, String> {
@@ -173,7 +182,7 @@ fn plain(answer: Result<String, String>) -> String {
     }
 }
 
-/// The same tool, checks and events as when a model calls it.
+/// The same tool, policy, checks and events as when a model calls it.
 async fn shell(
     command: &str,
     request: &TurnRequest,

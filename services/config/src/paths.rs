@@ -254,12 +254,14 @@ impl Paths {
         self.state.join("state").join(format!("{name}.lock"))
     }
 
-    /// The default workspace of an agent.
-    pub fn default_workspace(&self, agent_id: &str) -> PathBuf {
-        match agent_id {
-            "main" => self.agent_places.join("workspace"),
-            other => self.agent_places.join(format!("workspace-{other}")),
-        }
+    /// The workspace of the default agent, where nothing else is said.
+    pub fn default_workspace(&self) -> PathBuf {
+        self.agent_places.join("workspace")
+    }
+
+    /// That of any other agent.
+    pub fn workspace_of(&self, agent_id: &str) -> PathBuf {
+        self.agent_places.join(format!("workspace-{agent_id}"))
     }
 
     /// A path of the configuration: `~` is the home, a relative path is
@@ -420,8 +422,8 @@ mod tests {
             (paths.transcript_journal(), "/s/state/transcripts"),
             (paths.state_lock("openclaw-x"), "/s/state/x.lock"),
             (paths.state_lock("x"), "/s/state/x.lock"),
-            (paths.default_workspace("main"), "/s/workspace"),
-            (paths.default_workspace("a"), "/s/workspace-a"),
+            (paths.default_workspace(), "/s/workspace"),
+            (paths.workspace_of("a"), "/s/workspace-a"),
         ] {
             assert_eq!(path, Path::new(expected));
         }
@@ -442,19 +444,16 @@ mod tests {
             (paths.server_home("x", "m"), "/a/agents/x/mcp/m"),
             (paths.turn_temporary("x", "r"), "/a/agents/x/tmp/r"),
             (paths.turn_given("x", "r"), "/a/agents/x/turns/r/given"),
-            (paths.default_workspace("main"), "/a/workspace"),
+            (paths.default_workspace(), "/a/workspace"),
             (
-                paths.in_state(Path::new("/t")).default_workspace("x"),
+                paths.in_state(Path::new("/t")).workspace_of("x"),
                 "/a/workspace-x",
             ),
         ] {
             assert_eq!(path, Path::new(expected));
         }
         let together = resolve(&apart[..2]).unwrap().in_state(Path::new("/t"));
-        assert_eq!(
-            together.default_workspace("main"),
-            Path::new("/t/workspace")
-        );
+        assert_eq!(together.default_workspace(), Path::new("/t/workspace"));
     }
 
     #[test]

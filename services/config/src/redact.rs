@@ -4,6 +4,8 @@ use serde_json::Value;
 
 use crate::key::KeyPath;
 
+mod texts;
+
 /// What OpenClaw shows instead of a secret.
 pub const REDACTED: &str = "__OPENCLAW_REDACTED__";
 
@@ -68,9 +70,10 @@ pub fn is_secret(path: &KeyPath) -> bool {
     if SECRET_ENDS.iter().any(|end| last.ends_with(end)) {
         return true;
     }
-    // `env` of a server, a skill or a command, and headers.
+    // `env` of a server, a skill or a command, headers, and what a request is let in by.
     match path.parent().last() {
         "env" => !is_plain_variable(path.last()),
+        "auth" => last == "value",
         above => above == "headers",
     }
 }
@@ -84,14 +87,6 @@ fn is_plain_variable(name: &str) -> bool {
     is_plain && !SECRET_WORDS.iter().any(|word| name.contains(word))
 }
 
-/// Whether a text has a password in a URL.
-fn has_password(text: &str) -> bool {
-    let authority = text
-        .split_once("://")
-        .map(|(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or_default());
-    authority.is_some_and(|authority| authority.contains('@'))
-}
-
 /// A copy in which no secret can be read. References to variables are none.
 pub fn redacted(path: &KeyPath, value: &Value) -> Value {
     match value {
@@ -103,8 +98,10 @@ pub fn redacted(path: &KeyPath, value: &Value) -> Value {
             .into(),
         Value::Array(items) => items
             .iter()
+            .enumerate()
             // A list of secrets is named by its own key.
-            .map(|item| match item {
+            .map(|(at, item)| match item {
+                Value::String(_) if hides_argument(path, items, at) => Value::from(REDACTED),
                 Value::String(_) => redacted(path, item),
                 other => redacted(&path.child("0"), other),
             })
@@ -116,46 +113,81 @@ pub fn redacted(path: &KeyPath, value: &Value) -> Value {
 /// The secrets of a document with their places, the last place first: so that
 /// each can be taken out without moving those that follow.
 pub fn secrets(document: &Value) -> Vec<(KeyPath, &str)> {
-    let mut found = Vec::new();
-    let root = KeyPath::default();
-    collect(&root, &root, document, &mut found);
-    found.reverse();
-    found
+    found(document, hides, hides_argument)
 }
 
-/// `name` is the path that says what the value is; of what is in a list, the
-/// list's.
-fn collect<'a>(
-    place: &KeyPath,
-    name: &KeyPath,
-    value: &'a Value,
-    found: &mut Vec<(KeyPath, &'a str)>,
-) {
-    match value {
-        Value::String(text) if hides(name, text) => found.push((place.clone(), text)),
-        Value::Object(fields) => {
-            for (key, value) in fields {
-                collect(&place.child(key), &name.child(key), value, found);
+/// Those of them that their keys say are secrets, and that nobody needs but their
+/// owner: an address is used, with what is in it.
+pub fn credentials(document: &Value) -> Vec<(KeyPath, &str)> {
+    found(document, is_credential, |_, _, _| false)
+}
+
+fn found(
+    document: &Value,
+    hides: fn(&KeyPath, &str) -> bool,
+    hides_argument: fn(&KeyPath, &[Value], usize) -> bool,
+) -> Vec<(KeyPath, &str)> {
+    let mut search = Search {
+        hides,
+        hides_argument,
+        found: Vec::new(),
+    };
+    let root = KeyPath::default();
+    search.collect(&root, &root, document);
+    search.found.reverse();
+    search.found
+}
+
+struct Search<'a> {
+    hides: fn(&KeyPath, &str) -> bool,
+    hides_argument: fn(&KeyPath, &[Value], usize) -> bool,
+    found: Vec<(KeyPath, &'a str)>,
+}
+
+impl<'a> Search<'a> {
+    /// `name` is the path that says what the value is; of what is in a list, the
+    /// list's.
+    fn collect(&mut self, place: &KeyPath, name: &KeyPath, value: &'a Value) {
+        match value {
+            Value::String(text) if (self.hides)(name, text) => {
+                self.found.push((place.clone(), text));
             }
-        }
-        Value::Array(items) => {
-            for (index, item) in items.iter().enumerate() {
-                let place = place.child(&index.to_string());
-                match item {
-                    Value::String(_) => collect(&place, name, item, found),
-                    _ => collect(&place, &place, item, found),
+            Value::Object(fields) => {
+                for (key, value) in fields {
+                    self.collect(&place.child(key), &name.child(key), value);
                 }
             }
+            Value::Array(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    let place = place.child(&index.to_string());
+                    match item {
+                        Value::String(text) if (self.hides_argument)(name, items, index) => {
+                            self.found.push((place, text));
+                        }
+                        Value::String(_) => self.collect(&place, name, item),
+                        _ => self.collect(&place, &place, item),
+                    }
+                }
+            }
+            _ => {}
         }
-        _ => {}
     }
 }
 
-/// A variable that is named like a plain one may have a password all the same.
+/// Whether a text is a secret, by its key or by what is in it.
 fn hides(path: &KeyPath, text: &str) -> bool {
-    let is_variable = path.parts().iter().any(|part| part == "env");
-    let is_secret = is_secret(path) || (is_variable && has_password(text));
-    is_secret && !text.is_empty() && !is_reference(text)
+    is_credential(path, text) || texts::has_secret_url(text)
+}
+
+fn is_credential(path: &KeyPath, text: &str) -> bool {
+    is_secret(path) && !text.is_empty() && !is_reference(text)
+}
+
+/// Whether an argument of a program is a secret.
+fn hides_argument(path: &KeyPath, arguments: &[Value], at: usize) -> bool {
+    let is_program = ["args", "argv", "command"].contains(&path.last());
+    let texts = arguments.iter().map(|it| it.as_str().unwrap_or_default());
+    is_program && texts::is_secret_argument(&texts.collect::<Vec<_>>(), at)
 }
 
 fn is_reference(text: &str) -> bool {
@@ -285,15 +317,6 @@ mod tests {
         ] {
             assert_eq!(hides(&path, text), hidden, "{text}");
         }
-        for (text, found) in [
-            ("https://a:b@c/d", true),
-            ("https://c/a@b", false),
-            ("https://c?a@b", false),
-            ("https://c#a@b", false),
-            ("a@b", false),
-        ] {
-            assert_eq!(has_password(text), found, "{text}");
-        }
     }
 
     #[test]
@@ -328,15 +351,33 @@ mod tests {
     }
 
     #[test]
-    fn password_in_a_url_is_hidden_in_variables_alone() {
-        let url = "https://me:word@example.org/x";
-        for (path, hidden) in [
-            ("mcp.servers.s.env.INDEX_ROOT", true),
-            ("env.vars.INDEX_ROOT", true),
-            ("models.providers.x.baseUrl", false),
-        ] {
-            let path = KeyPath::parse(path).unwrap();
-            assert_eq!(hides(&path, url), hidden, "{path}");
-        }
+    fn secrets_in_addresses_and_arguments_are_hidden_and_given_back() {
+        let url = "https://me:word@example.org/x?key=k";
+        let document = json!({
+            "models": {"providers": {"x": {"baseUrl": url, "request": {"auth": {"value": "v"}}}}},
+            "mcp": {"servers": {"s": {"url": url, "args": ["-y", "--api-key", "k", url]}}},
+            "channels": {"telegram": {"proxy": url, "name": "n"}},
+            "env": {"vars": {"INDEX_ROOT": url}},
+        });
+        let shown = redacted(&KeyPath::default(), &document);
+        let expected = json!({
+            "models": {"providers": {"x": {"baseUrl": REDACTED,
+                "request": {"auth": {"value": REDACTED}}}}},
+            "mcp": {"servers": {"s": {"url": REDACTED,
+                "args": ["-y", "--api-key", REDACTED, REDACTED]}}},
+            "channels": {"telegram": {"proxy": REDACTED, "name": "n"}},
+            "env": {"vars": {"INDEX_ROOT": REDACTED}},
+        });
+        assert_eq!(shown, expected);
+        assert_eq!(secrets(&document).len(), 7);
+        // What is used for its address stays where it is used.
+        let owned: Vec<_> = credentials(&document)
+            .into_iter()
+            .map(|(_, it)| it)
+            .collect();
+        assert_eq!(owned, ["v"]);
+        let mut back = shown;
+        restore(&KeyPath::default(), &mut back, &document).unwrap();
+        assert_eq!(back, document);
     }
 }

@@ -179,7 +179,8 @@ impl Refusal {
         }
     }
 
-    pub(crate) fn unknown(key: &SessionKey) -> Self {
+    /// There is no session of that key.
+    pub fn unknown(key: &SessionKey) -> Self {
         Self::UnknownSession(MissingSession(key.to_string(), None))
     }
 }

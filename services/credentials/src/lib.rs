@@ -18,16 +18,19 @@ use openclaw_config::paths::Paths;
 use openclaw_config::secret::Secret;
 
 use crate::login::Login;
+use crate::order::Listed;
 
 pub mod endpoint;
 mod folder;
 pub mod login;
+pub mod order;
 mod profile;
 pub mod renewal;
 mod store;
 pub mod usage;
 
 pub use folder::folder;
+pub use order::Order;
 pub use profile::{Credential, Profile, Profiles, Scheme};
 pub use usage::{RenewalRefused, Usage};
 
@@ -75,11 +78,15 @@ pub fn read_with(
             continue;
         }
         match profiles(file, environment) {
-            Ok(mut list) => {
+            Ok((mut list, order)) => {
                 for profile in &mut list {
                     profile.file = Some(file.clone());
                 }
                 all.list.extend(list);
+                // Those of the agent's own folder come first.
+                for (provider, ids) in order {
+                    all.order.entry(provider).or_insert(ids);
+                }
             }
             Err(problem) => all.warnings.push(format!("{}: {problem}", file.display())),
         }
@@ -108,7 +115,7 @@ fn sealed(
             continue;
         }
         match parsed(Path::new(name), secret.reveal(), environment) {
-            Ok(list) => all.list.extend(list),
+            Ok((list, _)) => all.list.extend(list),
             Err(problem) => all.warnings.push(format!("{PASSED}{name}: {problem}")),
         }
     }
@@ -144,14 +151,19 @@ fn dedup(list: &mut Vec<Profile>) {
     list.retain(|profile| seen.insert(profile.id.clone()));
 }
 
-fn profiles(file: &Path, environment: &Environment) -> Result<Vec<Profile>, String> {
+/// The profiles of a file, and the order that it says.
+type Held = (Vec<Profile>, Listed);
+
+fn profiles(file: &Path, environment: &Environment) -> Result<Held, String> {
     let text = parse::read_existing(file).map_err(|error| unread(&error))?;
     parsed(file, &text, environment)
 }
 
-fn parsed(file: &Path, text: &str, environment: &Environment) -> Result<Vec<Profile>, String> {
+fn parsed(file: &Path, text: &str, environment: &Environment) -> Result<Held, String> {
     let document = parse::parse_value(file, text).map_err(|error| unread(&error))?;
-    store::profiles(document.unwrap_or_default(), environment)
+    let document = document.unwrap_or_default();
+    let order = store::order(&document);
+    Ok((store::profiles(document, environment)?, order))
 }
 
 /// Why a file of credentials cannot be read, without a word of what it says:
@@ -188,7 +200,10 @@ pub fn passed(credentials: &BTreeMap<String, Secret>, environment: &Environment)
                 .push(one(provider, Credential::Token(secret.clone())));
         } else if ["auth-profiles", "auth-profiles.json"].contains(&name.as_str()) {
             match parsed(Path::new(name), secret.reveal(), environment) {
-                Ok(list) => all.list.extend(list),
+                Ok((list, order)) => {
+                    all.list.extend(list);
+                    all.order.extend(order);
+                }
                 Err(problem) => all.warnings.push(format!("{source}: {problem}")),
             }
         }

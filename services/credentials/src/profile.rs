@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use openclaw_config::secret::Secret;
 
 use crate::endpoint::Endpoint;
+use crate::order::Listed;
 use crate::usage::Usage;
 
 /// How a credential is sent.
@@ -102,6 +103,8 @@ impl Profile {
 pub struct Profiles {
     /// Those to be tried first come first.
     pub list: Vec<Profile>,
+    /// The order that OpenClaw's file says, by provider.
+    pub order: Listed,
     /// One line for each file that cannot be used.
     pub warnings: Vec<String>,
 }

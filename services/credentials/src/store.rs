@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::endpoint::Endpoint;
+use crate::order::Listed;
 use crate::profile::{Credential, Profile};
 use crate::usage::Usage;
 
@@ -120,6 +121,18 @@ pub(crate) fn profiles(document: Value, environment: &Environment) -> Result<Vec
         },
         _ => Err("holds no profiles".to_owned()),
     }
+}
+
+/// The order of a store of OpenClaw's, by provider.
+pub(crate) fn order(document: &Value) -> Listed {
+    let written = document.get("order").and_then(Value::as_object);
+    let ids = |ids: &Value| {
+        let ids = ids.as_array()?.iter().filter_map(Value::as_str);
+        Some(ids.map(str::to_owned).collect())
+    };
+    let all = written.into_iter().flatten();
+    all.filter_map(|(provider, written)| Some((provider.clone(), ids(written)?)))
+        .collect()
 }
 
 /// Profiles are told apart by their place in the file: ids are contents.

@@ -27,6 +27,7 @@ fn every_shape_is_read() {
             "openai:default": {"type": "token", "token": "t"},
             "amazon-bedrock:x": {"type": "aws-sdk"},
         },
+        "order": {"openai": ["openai:default", 5], "x": "y"},
         "usageStats": {"openai:default": {"lastUsed": 7, "errorCount": 1, "disabledUntil": 8}},
     });
     let (_folder, paths) = place(&[
@@ -44,6 +45,8 @@ fn every_shape_is_read() {
         "amazon-bedrock:x",
     ];
     assert_eq!(ids, order);
+    let stored = BTreeMap::from([("openai".to_owned(), vec!["openai:default".to_owned()])]);
+    assert_eq!(all.order, stored);
     assert_eq!(all.list[0].usage.cooldown_until, Some(5));
     assert!(!all.list[0].is_usable(9) && all.list[0].is_usable(8));
     assert_eq!(all.list[1].usage.failure_count, 1);

@@ -20,6 +20,9 @@ const CATCH_UP: Duration = Duration::from_secs(2);
 /// Requests that may wait at once to say that the file was changed.
 const WAITING: usize = 64;
 
+/// What is said beside the defaults.
+const BARRED: &str = ", and no turn runs until the file is mended";
+
 /// Those who wait until the files have been read.
 pub(crate) type Behind = mpsc::Receiver<oneshot::Sender<()>>;
 
@@ -36,6 +39,9 @@ pub struct Current<S = Settings> {
     pub problem: Option<String>,
     /// Whether the file as it is now is what is used.
     pub is_in_use: bool,
+    /// Whether the defaults hold in place of a file that cannot be used: what it
+    /// restricts is not known then, and no turn may run.
+    pub bars_turns: bool,
     /// When the file began to be read.
     pub read: Moment,
 }
@@ -76,13 +82,15 @@ impl<S: AsRef<Settings>> Current<S> {
             settings: Arc::new(settings),
             problem: (!warnings.is_empty()).then_some(warnings),
             is_in_use: true,
+            bars_turns: false,
             read,
         }
     }
 }
 
 /// What a daemon starts with: the file, else the file as it last was valid,
-/// else the defaults. An error is one that no other file would mend.
+/// else the defaults, with which no turn runs. An error is one that no other file
+/// would mend.
 pub fn first<S: AsRef<Settings>>(
     load: Load<S>,
     environment: &Environment,
@@ -97,14 +105,23 @@ pub fn first<S: AsRef<Settings>>(
     let instead = [Origin::LastGood, Origin::Defaults]
         .into_iter()
         .filter(|origin| origin.exists(&paths))
-        .find_map(|origin| Some((origin, load(environment, origin).ok()?)));
+        .find_map(|origin| {
+            let environment = origin.environment(environment, &paths);
+            Some((origin, load(&environment, origin).ok()?))
+        });
     match instead {
-        Some((origin, settings)) => Ok(Current {
-            settings: Arc::new(settings),
-            problem: Some(format!("{}; using {origin}", failure::chain(&error))),
-            is_in_use: false,
-            read,
-        }),
+        Some((origin, settings)) => {
+            let bars_turns = origin == Origin::Defaults;
+            let barred = if bars_turns { BARRED } else { "" };
+            let error = failure::chain(&error);
+            Ok(Current {
+                settings: Arc::new(settings),
+                problem: Some(format!("{error}; using {origin}{barred}")),
+                is_in_use: false,
+                bars_turns,
+                read,
+            })
+        }
         None => Err(error),
     }
 }
@@ -197,6 +214,12 @@ impl<S> Configuration<S> {
             problem: problem.unwrap_or_default().to_owned(),
             read_ms: current.read.ms,
         }
+    }
+
+    /// Why no turn may run: what the file restricts is not known.
+    pub fn bars_turns(&self) -> Option<String> {
+        let current = self.current.borrow();
+        current.problem.clone().filter(|_| current.bars_turns)
     }
 
     /// Whether the file as it is now is what is used.
@@ -346,10 +369,13 @@ mod tests {
 
         let current = started(&[broken]).unwrap();
         assert_eq!(current.settings.log_level.name(), "info");
-        assert!(current.problem.unwrap().ends_with("using the defaults"));
+        assert!(current.bars_turns);
+        let problem = current.problem.unwrap();
+        assert!(problem.ends_with("using the defaults, and no turn runs until the file is mended"));
         let both = started(&[broken, ("openclaw.json.last-good", "{")]).unwrap();
-        assert!(both.problem.unwrap().ends_with("using the defaults"));
+        assert!(both.bars_turns && both.problem.unwrap().contains("using the defaults"));
         assert_eq!(started(&[good]).unwrap().problem, None);
+        assert!(!started(&[broken, good]).unwrap().bars_turns);
     }
 
     #[test]
@@ -387,11 +413,16 @@ mod tests {
         let (owner, configuration) = Owner::starting(current);
         owner.reload(openclaw_settings::load, &environment);
         let problem = configuration.problem();
-        assert!(problem.ends_with("using the defaults"), "{problem}");
+        assert!(problem.contains("using the defaults"), "{problem}");
+        assert_eq!(configuration.bars_turns(), Some(problem));
         fs::write(&file, "{ agents: [] }").unwrap();
         owner.reload(openclaw_settings::load, &environment);
         let problem = configuration.problem();
         assert!(problem.ends_with("using the one before"), "{problem}");
+        assert!(configuration.bars_turns().is_some());
+        fs::write(&file, "{}").unwrap();
+        owner.reload(openclaw_settings::load, &environment);
+        assert_eq!(configuration.bars_turns(), None);
     }
 
     #[test]

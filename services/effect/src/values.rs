@@ -12,6 +12,7 @@ use openclaw_config::problem::Problem;
 use serde_json::{Map, Value};
 
 pub mod hours;
+mod params;
 pub mod telegram;
 mod tools;
 
@@ -31,6 +32,7 @@ pub(crate) fn idle(document: &Value) -> Vec<(KeyPath, String)> {
     let path: KeyPath = ["commands", "ownerAllowFrom"].into_iter().collect();
     people(owners, &path, &mut found);
     found.extend(tools::idle(document));
+    found.extend(params::idle(document));
     found.extend(prompts(document));
     found.extend(twice(document));
     found

@@ -38,7 +38,7 @@ fn remove_lists_of(document: &Value, defaults: &mut Value) {
 fn standard(paths: &Paths) -> Value {
     let mut all = serde_json::to_value(Fragment::default()).unwrap_or_default();
     without_unset(&mut all);
-    let workspace = paths.default_workspace("main").display().to_string();
+    let workspace = paths.default_workspace().display().to_string();
     // Where these are depends on the machine, or a part is left out as a whole.
     let beyond = json!({
         "agents": {"defaults": {"workspace": workspace}},

@@ -57,8 +57,21 @@ impl Document {
     /// What is most likely a mistake, each as a line with its place.
     pub fn doubts(&self) -> Vec<String> {
         let mut doubts = effect::doubts(&self.value);
+        self.name_as_written(&mut doubts);
         locate::place(&mut doubts, &self.sources);
         doubts.iter().map(Problem::placed).collect()
+    }
+
+    /// Names the keys of `problems` as the files have them.
+    pub fn name_as_written(&self, problems: &mut [Problem]) {
+        for problem in problems {
+            problem.path = self.as_written(&problem.path);
+        }
+    }
+
+    /// A key as the files have it.
+    pub fn as_written(&self, path: &KeyPath) -> KeyPath {
+        alias::as_written(path, &self.value, &self.written)
     }
 
     /// The error with the place where what is wrong was written: in a file, or in
@@ -82,6 +95,7 @@ impl Document {
         if let Some(error) = of_given(&problems, &self.given) {
             return error;
         }
+        self.name_as_written(&mut problems);
         locate::place(&mut problems, &self.sources);
         Error::invalid(path, problems)
     }

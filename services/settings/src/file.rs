@@ -79,7 +79,11 @@ impl File {
         self.is_not_emptied()?;
         let mut expected = self.document()?;
         redact::restore(path, &mut value, &expected).map_err(|path| self.not_a_secret(path))?;
-        let begun = edit::with_list(path, value, &expected);
+        let begun = edit::with_list(
+            path,
+            value,
+            (&expected, |it: &KeyPath| Schema::shipped().is_list(it)),
+        );
         let (path, value) = &begun.map_err(|error| self.not_edited(error))?;
         let text = edit::set(&self.text, path, value).map_err(|error| self.not_edited(error))?;
         path.put(&mut expected, value.clone());
@@ -295,12 +299,15 @@ pub fn validate(paths: &Paths, environment: &Environment) -> Result<Findings, Er
     let settings = Settings::assemble(paths.clone(), document.value.clone(), environment)
         .and_then(|settings| settings.with_credentials(environment, &Default::default()))
         .map_err(|error| document.placed(path, error))?;
+    let notes = settings.base.doubts.clone();
+    let notes = notes.into_iter().chain(settings.order_problems.clone());
     let absent = settings.absent_of_servers().into_iter();
     let absent = absent.chain(settings.told_nowhere());
     let absent: Vec<_> = absent
         .map(|(path, problem)| Problem::other(path, problem))
         .collect();
-    let absent: Vec<_> = unknown_models(&settings).chain(absent).collect();
+    let mut absent: Vec<_> = unknown_models(&settings).chain(absent).collect();
+    document.name_as_written(&mut absent);
     // Of a variable that is not set the document's warnings tell.
     let is_beside_variables = |(path, _): &(KeyPath, String)| {
         let parts = path.parts();
@@ -316,10 +323,12 @@ pub fn validate(paths: &Paths, environment: &Environment) -> Result<Findings, Er
     if problems.is_empty() {
         let mut warnings = document.warnings.clone();
         warnings.extend(document.doubts());
+        warnings.extend(notes);
         warnings.extend(settings.base.provider_faults.into_values());
         // What is missing today may be there tomorrow: it makes no file invalid.
         warnings.extend(placed(absent, &document.sources));
         let mut faults = settings.base.faults;
+        document.name_as_written(&mut faults);
         locate::place(&mut faults, &document.sources);
         return Ok(Findings {
             warnings,

@@ -368,8 +368,20 @@ impl Provider {
 sections! {
     /// `auth`: which profiles there are is said where they are stored.
     pub struct Auth {
-        /// Profiles by provider, those to be tried first before the others.
+        /// Profiles by provider, those to be tried first before the others; one that
+        /// is left out is not used.
         order: BTreeMap<String, Vec<String>>,
+        /// Profiles by id: where there is no order, no others are used.
+        profiles: BTreeMap<String, AuthProfile>,
+    }
+
+    /// What `auth.profiles` says of a profile.
+    pub struct AuthProfile {
+        /// The provider that it is for.
+        provider: String,
+        /// The kind of its credential, "api_key", "oauth", "token" or "aws-sdk"; one
+        /// of another kind is not used.
+        mode: Option<String>,
     }
 
     /// `logging`.

@@ -48,8 +48,7 @@ pub fn load_from(environment: &Environment, origin: Origin) -> Result<Settings, 
     let document = document::load(&file, environment, Missing::KeptForOwner)?;
     let settings = Settings::assemble(paths, document.value.clone(), environment);
     let mut settings = settings.map_err(|error| document.placed(&file, error))?;
-    settings.unused = document.unused();
-    settings.doubts = document.doubts();
+    settings.take_names(&document);
     Ok(settings)
 }
 
@@ -64,7 +63,7 @@ pub fn load_usable(environment: &Environment) -> Result<Settings, Error> {
     [Origin::LastGood, Origin::Defaults]
         .into_iter()
         .filter(|origin| origin.exists(&paths))
-        .find_map(|origin| load_from(environment, origin).ok())
+        .find_map(|origin| load_from(&origin.environment(environment, &paths), origin).ok())
         .ok_or(error)
 }
 
@@ -105,8 +104,7 @@ pub fn load_and_keep(environment: &Environment, origin: Origin) -> Result<Settin
     let document = document::load(file, environment, Missing::KeptForOwner)?;
     let settings = Settings::assemble(paths.clone(), document.value.clone(), environment);
     let mut settings = settings.map_err(|error| document.placed(file, error))?;
-    settings.unused = document.unused();
-    settings.doubts = document.doubts();
+    settings.take_names(&document);
     let told = settings.told_nowhere().into_iter();
     let told: Vec<_> = told.map(|(key, why)| format!("{key}: {why}")).collect();
     settings.warnings.extend(told);

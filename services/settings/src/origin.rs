@@ -2,13 +2,17 @@
 
 use std::fmt;
 use std::io;
+use std::num::NonZeroU16;
 use std::path::PathBuf;
 
+use openclaw_config::environment::Environment;
 use openclaw_config::error::Error;
 use openclaw_config::paths::Paths;
+use openclaw_config::substitute;
 use openclaw_config::{parse, write};
+use serde_json::Value;
 
-use crate::document::Document;
+use crate::document::{self, Document};
 
 /// Holds no settings.
 const NOTHING: &str = "/dev/null";
@@ -38,6 +42,15 @@ impl Origin {
         }
     }
 
+    /// The environment with which it is read in place of a file that cannot be used;
+    /// see [`with_door`].
+    pub fn environment(self, environment: &Environment, paths: &Paths) -> Environment {
+        match self {
+            Self::Defaults => with_door(environment, paths),
+            Self::File | Self::LastGood => environment.clone(),
+        }
+    }
+
     /// Whether there is something to read.
     pub fn exists(self, paths: &Paths) -> bool {
         self == Self::Defaults || self.paths(paths.clone()).configuration.is_file()
@@ -52,6 +65,45 @@ impl fmt::Display for Origin {
             Self::Defaults => "the defaults",
         })
     }
+}
+
+/// The environment with what a file that cannot be used says of the gateway's door and
+/// that can be read all the same: its port, and the secret that lets in. The defaults
+/// would have the door elsewhere, and open it to who has an earlier secret.
+pub fn with_door(environment: &Environment, paths: &Paths) -> Environment {
+    let Ok(mut written) = document::written(&paths.configuration) else {
+        return environment.clone();
+    };
+    let variables = written.pointer("/env/vars").and_then(Value::as_object);
+    let variables = variables.into_iter().flatten();
+    let variables: Vec<_> = variables
+        .filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())))
+        .collect();
+    // What is not set stays as it is, which is no secret.
+    let _ = substitute::apply(&mut written, &environment.with_fallback(variables));
+    let text = |place: &str| match written.pointer(place)? {
+        Value::String(text) if !text.trim().is_empty() && !text.contains("${") => {
+            Some(text.clone())
+        }
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    };
+    let port = text("/gateway/port").filter(|it| it.parse::<NonZeroU16>().is_ok());
+    let token = text("/gateway/auth/token");
+    let password = text("/gateway/auth/password");
+    let mode = text("/gateway/auth/mode").filter(|mode| match mode.as_str() {
+        "token" => token.is_some(),
+        "password" => password.is_some(),
+        _ => false,
+    });
+    let door = [
+        ("OPENCLAW_GATEWAY_PORT", port),
+        ("OPENCLAW_GATEWAY_TOKEN", token),
+        ("OPENCLAW_GATEWAY_PASSWORD", password),
+        ("OPENCLAW__GATEWAY__AUTH__MODE", mode),
+    ];
+    let door = door.into_iter();
+    environment.with_fallback(door.filter_map(|(name, text)| Some((name.to_owned(), text?))))
 }
 
 /// Keeps `document`, which is valid, as the last good configuration of `paths`.
@@ -211,5 +263,42 @@ mod tests {
         fs::write(&paths.configuration, "{}").unwrap();
         let error = crate::load_usable(&with("x")).unwrap_err();
         assert!(error.is_beyond_file(), "{error}");
+    }
+
+    #[test]
+    fn door_of_a_file_that_cannot_be_used_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().to_str().unwrap();
+        let with = |text: &str, more: &[(&str, &str)]| {
+            std::fs::write(folder.path().join("openclaw.json"), text).unwrap();
+            let variables = [("OPENCLAW_STATE_DIR", state)].into_iter();
+            let environment = variables.chain(more.iter().copied()).collect();
+            let paths = Paths::resolve(&environment).unwrap();
+            let environment = with_door(&environment, &paths);
+            let door = ["PORT", "TOKEN", "PASSWORD"].map(|it| format!("OPENCLAW_GATEWAY_{it}"));
+            let said = door.map(|name| environment.get(&name).unwrap_or("-").to_owned());
+            let none = std::collections::BTreeMap::new();
+            let settings = crate::load_from(&environment, Origin::Defaults).unwrap();
+            let gateway = settings
+                .with_gateway_secrets(&environment, &none)
+                .unwrap()
+                .gateway;
+            (said.join(" "), gateway.port, gateway.mode)
+        };
+        use crate::settings::gateway::AuthMode::{Password, Token};
+        let text = "{ agnets: {}, gateway: { port: 19123, auth: { token: '${T}' } }, \
+                    env: { vars: { T: 'secret' } } }";
+        assert_eq!(with(text, &[]), ("19123 secret -".to_owned(), 19123, Token));
+        let both = "{ a: 1, gateway: { port: 70000, auth: { mode: 'password', token: 't', \
+                    password: 'p' } } }";
+        assert_eq!(with(both, &[]), ("- t p".to_owned(), 18789, Password));
+        // What cannot be known opens nothing.
+        let unknown = "{ a: 1, gateway: { auth: { mode: 'password', password: '${NOPE}' } } }";
+        assert_eq!(with(unknown, &[]), ("- - -".to_owned(), 18789, Token));
+        let none = "{ a: 1, gateway: { auth: { mode: 'none' } } }";
+        assert_eq!(with(none, &[]), ("- - -".to_owned(), 18789, Token));
+        assert_eq!(with("{", &[]), ("- - -".to_owned(), 18789, Token));
+        let given = with(text, &[("OPENCLAW_GATEWAY_PORT", "19000")]);
+        assert_eq!(given, ("19000 secret -".to_owned(), 19000, Token));
     }
 }

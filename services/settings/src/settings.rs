@@ -17,7 +17,7 @@ use openclaw_effect::Unused;
 use openclaw_folder::ConfiguredFolder;
 use serde_json::Value;
 
-use crate::document;
+use crate::document::{self, Document};
 use crate::keys::{self, Fragment};
 use crate::provider;
 
@@ -39,6 +39,7 @@ pub mod sandbox;
 mod session;
 mod told;
 pub(crate) mod tools;
+mod workspaces;
 
 pub use crate::keys::cron::WebhookPolicy;
 pub use crate::keys::heartbeat::{ActiveHours, DirectPolicy, Heartbeat};
@@ -62,6 +63,7 @@ pub use runner::{Pinned, RunnerSettings};
 pub use sandbox::{AgentSandbox, Host, Network, ProviderTool, Sandbox};
 pub use session::{Price, ResetPolicies, ResetPolicy, SessionSettings};
 pub use tools::{McpServer, ServerNetwork, ToolLayer, ToolSettings};
+use workspaces::Workspaces;
 
 /// Where the search of all agents is set.
 const MEMORY_SEARCH: &str = "agents.defaults.memorySearch";
@@ -90,8 +92,8 @@ pub struct Settings {
     pub known_models: KnownModels,
     /// What is said of models.
     pub models: ModelList,
-    /// Profiles by provider in the order that is asked for.
-    pub profile_order: BTreeMap<String, Vec<String>>,
+    /// Which profiles providers may be asked with, and in which order.
+    pub profile_order: openclaw_credentials::Order,
     /// Whether models.json keeps what others put into it.
     pub models_are_merged: bool,
     /// What holds for the confinement of all agents.
@@ -162,7 +164,9 @@ impl Settings {
         providers.retain(|_, provider| !provider.has_references());
         let checked = provider::resolve(&providers, environment, &BTreeMap::new());
         let provider_faults = provider::faults(&checked.map_err(invalid)?);
+        let workspaces = Workspaces::of(&fragment.agents, &paths);
         let source = agent::Source {
+            workspaces: &workspaces,
             paths: &paths,
             document: &document,
             fragment: &fragment,
@@ -193,7 +197,7 @@ impl Settings {
             known_models,
             models: ModelList::of(&fragment.models),
             default_model: fragment.models.default.clone(),
-            profile_order: fragment.auth.order.clone(),
+            profile_order: runner::order(&fragment.auth),
             models_are_merged: fragment.models.mode == keys::ModelsMode::Merge,
             sandbox: sandbox::whole(&fragment.sandbox)
                 .map_err(|(key, problem)| (format!("sandbox.{key}"), problem))
@@ -208,7 +212,7 @@ impl Settings {
             channels: ChannelSettings::of(&paths, &document, &fragment, with_token, unset_tokens)?,
             warnings: Vec::new(),
             unused: Vec::new(),
-            doubts: Vec::new(),
+            doubts: workspaces.notes,
             faults,
             provider_faults,
             written,
@@ -236,6 +240,22 @@ impl Settings {
         self.channels.tokens = channels::tokens(&document);
         self.channels.webhook_secrets = channels::webhook_secrets(&document);
         Ok(self)
+    }
+
+    /// Takes over what only the files tell: keys without effect, what is most likely a
+    /// mistake, and by which keys agents are written.
+    pub(crate) fn take_names(&mut self, document: &Document) {
+        self.unused = document.unused();
+        self.doubts.extend(document.doubts());
+        document.name_as_written(&mut self.faults);
+        let keys = self.agents.values_mut();
+        for key in keys.flat_map(|it| [&mut it.model_key, &mut it.backend_key]) {
+            let path = KeyPath::parse(key).unwrap_or_default();
+            let written = document.as_written(&path);
+            if written != path {
+                *key = written.to_string();
+            }
+        }
     }
 
     /// The agent `id`; `None` when the configuration does not name it.
@@ -312,7 +332,7 @@ const OF_THE_RUNNER: [&str; 3] = ["env", "mcp.servers", "models.providers"];
 
 /// Takes out what may be a credential.
 fn take_credentials(document: &mut Value) {
-    let secrets = redact::secrets(document).into_iter();
+    let secrets = redact::credentials(document).into_iter();
     let secrets: Vec<KeyPath> = secrets.map(|(place, _)| place).collect();
     let sections = OF_THE_RUNNER.map(|section| section.split('.').collect());
     for place in secrets.into_iter().chain(sections) {

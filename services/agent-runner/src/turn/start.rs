@@ -89,7 +89,7 @@ impl TurnStart<'_> {
             mut held, places, ..
         } = ready;
         let is_offline = route.is_empty();
-        let offer = self.offer(is_offline);
+        let offer = self.offer();
         let request = self.request(&places, route.first(), &offer);
         let patience_ms = milliseconds(self.agent.limits.retry_wait);
         let speech = Speech::Socket {
@@ -142,26 +142,21 @@ impl TurnStart<'_> {
         native::request(self.turn, self.agent, places, model, offer, self.hint())
     }
 
-    /// The tools of the turn. What answers without a model is no model that a
-    /// policy could be about.
-    pub(super) fn offer(&self, is_offline: bool) -> Offer {
+    /// The tools of the turn, with a model or without one: whoever may write to the
+    /// agent runs what the policy leaves, and nothing else.
+    pub(super) fn offer(&self) -> Offer {
         match self.turn.purpose {
             Purpose::Summary => return tools::offer_for_summary(),
             Purpose::Command => return tools::offer_for_command(self.level),
             Purpose::Message => {}
         }
         let rules = self.rules();
-        let policy = if is_offline {
-            tools::at(Policy::default(), self.level)
-        } else {
-            self.policy()
-        };
-        tools::offer_of_agent(tools::offer(&policy, &rules), self.agent)
+        tools::offer_of_agent(tools::offer(&self.policy(), &rules), self.agent)
     }
 
     /// Those of ours that a CLI does not do itself.
     pub(super) fn offer_to(&self, cli: &dyn Cli) -> Offer {
-        let offer = self.offer(false);
+        let offer = self.offer();
         if self.turn.purpose == Purpose::Summary {
             return offer;
         }

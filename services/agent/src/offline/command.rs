@@ -64,14 +64,24 @@ impl<'a> Command<'a> {
     }
 }
 
-pub(super) fn help(hint: &str) -> String {
+pub(super) fn help(hint: &str, runs_commands: bool) -> String {
+    let commands = offered(runs_commands);
     format!(
-        "No model is connected; I answer from your memory files. Commands:\n\n```\n{COMMANDS}```\n\n{hint}\n"
+        "No model is connected; I answer from your memory files. Commands:\n\n```\n{commands}```\n\n{hint}\n"
     )
 }
 
-pub(super) fn unknown(name: &str, hint: &str) -> String {
-    format!("There is no command /{name}. There are:\n\n```\n{COMMANDS}```\n\n{hint}\n")
+pub(super) fn unknown(name: &str, hint: &str, runs_commands: bool) -> String {
+    let commands = offered(runs_commands);
+    format!("There is no command /{name}. There are:\n\n```\n{commands}```\n\n{hint}\n")
+}
+
+/// The commands, `/run` only where it is not refused.
+fn offered(runs_commands: bool) -> String {
+    let lines = COMMANDS.split_inclusive('\n');
+    lines
+        .filter(|line| runs_commands || !line.starts_with("/run "))
+        .collect()
 }
 
 /// A code block around `text`, whatever backticks it has inside.
@@ -105,6 +115,21 @@ mod tests {
         assert_eq!(parse("/etc/passwd is odd"), None);
         assert_eq!(parse("/ hm"), None);
         assert_eq!(parse("hello /help"), None);
+    }
+
+    #[test]
+    fn run_is_offered_where_it_is_not_refused() {
+        for (runs_commands, lines) in [(true, 8), (false, 7)] {
+            let said = [
+                help("hint", runs_commands),
+                unknown("x", "hint", runs_commands),
+            ];
+            for text in said {
+                assert_eq!(text.contains("/run"), runs_commands, "{text}");
+                let listed = text.lines().filter(|line| line.starts_with('/'));
+                assert_eq!(listed.count(), lines, "{text}");
+            }
+        }
     }
 
     #[test]

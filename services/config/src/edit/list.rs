@@ -4,22 +4,21 @@ use serde_json::Value;
 
 use super::Error;
 use crate::key::KeyPath;
-use crate::schema::Schema;
 
 /// The change of `path` to `value`, where a list on the way is not in `document` yet: it
-/// is made with its first entry, and is no object with the key "0".
+/// is made with its first entry, and is no object with the key "0". `is_list` knows where lists are.
 ///
 /// # Errors
 /// The entry is not the first one, or they are written by id.
 pub fn with_list(
     path: &KeyPath,
     value: Value,
-    document: &Value,
+    (document, is_list): (&Value, impl Fn(&KeyPath) -> bool),
 ) -> Result<(KeyPath, Value), Error> {
     let parts = path.parts();
     let place = |length: usize| -> KeyPath { parts[..length].iter().cloned().collect() };
     let is_absent = |length: &usize| place(*length).get(document).is_none_or(Value::is_null);
-    let is_list = |length: &usize| Schema::shipped().is_list(&place(*length));
+    let is_list = |length: &usize| is_list(&place(*length));
     let absent = (1..parts.len()).filter(is_absent).find(is_list);
     let counted = absent.and_then(|length| Some((length, parts[length].parse::<usize>().ok()?)));
     let Some((length, index)) = counted else {

@@ -137,6 +137,24 @@ fn entry(id: &str, below: &[&str], value: Value, document: &Value) -> Vec<(KeyPa
     puts
 }
 
+/// The path of an agent of `document` as `written`, the files, have it: one that is
+/// listed here may be written by its id there.
+pub fn as_written(path: &KeyPath, document: &Value, written: &Value) -> KeyPath {
+    let parts: Vec<&str> = path.parts().iter().map(String::as_str).collect();
+    let ["agents", "list", at, ref below @ ..] = parts[..] else {
+        return path.clone();
+    };
+    let agent: KeyPath = ["agents", "list", at].into_iter().collect();
+    let id = agent
+        .get(document)
+        .and_then(|agent| agent.get("id")?.as_str());
+    let by_id = id.map(|id| ["agents", "entries", id].into_iter().collect::<KeyPath>());
+    match by_id.filter(|by_id| by_id.get(written).is_some() && agent.get(written).is_none()) {
+        Some(by_id) => below.iter().fold(by_id, |path, part| path.child(part)),
+        None => path.clone(),
+    }
+}
+
 fn place_of(id: &str, list: &[Value]) -> Option<usize> {
     let id = Value::from(id);
     list.iter().position(|listed| listed.get("id") == Some(&id))
@@ -279,5 +297,27 @@ mod tests {
             applied(document),
             json!({"logging": {"file": "/y", "maxFileBytes": 5}})
         );
+    }
+
+    #[test]
+    fn agents_are_named_as_they_are_written() {
+        let written = json!({"agents": {"entries": {"a.b": {"model": "x"}}}});
+        let document = applied(written.clone());
+        let listed = json!({"agents": {"list": [{"id": "a.b"}]}});
+        for (path, written, expected) in [
+            (
+                "agents.list[0].model",
+                &written,
+                "agents.entries[\"a.b\"].model",
+            ),
+            ("agents.list.0", &written, "agents.entries[\"a.b\"]"),
+            ("agents.list.0.model", &listed, "agents.list.0.model"),
+            ("agents.list.1.model", &written, "agents.list.1.model"),
+            ("agents.defaults.model", &written, "agents.defaults.model"),
+        ] {
+            let path = KeyPath::parse(path).unwrap();
+            let expected = KeyPath::parse(expected).unwrap();
+            assert_eq!(as_written(&path, &document, written), expected, "{path}");
+        }
     }
 }

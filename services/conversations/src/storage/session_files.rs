@@ -360,7 +360,7 @@ impl SessionFiles {
         let settings = self.settings();
         match settings.agent(agent.as_str()) {
             Some(agent) => agent.workspace.to_path_buf(),
-            None => settings.paths.default_workspace(agent.as_str()),
+            None => settings.paths.workspace_of(agent.as_str()),
         }
     }
 }

@@ -93,7 +93,7 @@ pub(super) const ROWS: &[Row] = &[
     row(
         "auth",
         NotNeeded("profiles say themselves what they are (agents/ID/auth)"),
-        &["profiles"],
+        &["profiles.*.displayName", "profiles.*.email"],
     ),
     // Restrictions in sections that are not supported.
     row(

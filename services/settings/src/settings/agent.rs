@@ -1,6 +1,7 @@
 //! One agent's settings.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use openclaw_config::error::Error;
@@ -18,9 +19,10 @@ use crate::settings::memory::{self, MemorySearch};
 use crate::settings::persona::{ModelParams, Persona};
 use crate::settings::sandbox::{self, AgentSandbox, Network};
 use crate::settings::tools::{self, ToolSettings};
+use crate::settings::workspaces::Workspaces;
 
 /// The agent that is always there.
-const MAIN: &str = "main";
+pub(super) const MAIN: &str = "main";
 /// Agent ids are folder names and parts of session keys.
 const ID_LENGTH: usize = 64;
 /// What conversations begin with.
@@ -131,6 +133,7 @@ pub(super) struct Source<'a> {
     pub(super) paths: &'a Paths,
     pub(super) document: &'a Value,
     pub(super) fragment: &'a Fragment,
+    pub(super) workspaces: &'a Workspaces,
 }
 
 /// Keys of the defaults that a listed agent does not take over. Tools are layers,
@@ -140,16 +143,12 @@ const NOT_TAKEN_OVER: [&str; 4] = ["identity", "name", "tools", "workspace"];
 impl Source<'_> {
     /// All agents by id, and the default one's id.
     pub(super) fn agents(&self) -> Result<(BTreeMap<String, AgentSettings>, String), Error> {
-        let (fragment, paths) = (self.fragment, self.paths);
+        let fragment = self.fragment;
         let mut agents = BTreeMap::new();
         let mut default_agent = MAIN;
         for (index, listed) in fragment.agents.list.iter().enumerate() {
             self.check_id(&listed.id, index)?;
-            let mut settings = self.agent(&listed.id, Some((index, &listed.agent)))?;
-            // The one of the defaults is the default agent's.
-            if let Some(workspace) = &listed.agent.workspace {
-                settings.workspace = paths.expand(workspace).into();
-            }
+            let settings = self.agent(&listed.id, Some((index, &listed.agent)))?;
             agents.insert(listed.id.clone(), settings);
             if listed.default {
                 default_agent = &listed.id;
@@ -158,13 +157,10 @@ impl Source<'_> {
         if !agents.contains_key(MAIN) {
             agents.insert(MAIN.to_owned(), self.agent(MAIN, None)?);
         }
-        let mut list = fragment.agents.list.iter();
-        let own = list.any(|it| it.id == default_agent && it.agent.workspace.is_some());
-        let workspace = fragment.agents.defaults.workspace.as_deref();
-        if let (Some(workspace), false, Some(agent)) =
-            (workspace, own, agents.get_mut(default_agent))
-        {
-            agent.workspace = paths.expand(workspace).into();
+        for (id, folder) in self.workspaces.folders.clone() {
+            if let Some(agent) = agents.get_mut(&id) {
+                agent.workspace = folder.into();
+            }
         }
         Ok((agents, default_agent.to_owned()))
     }
@@ -200,7 +196,8 @@ impl Source<'_> {
         let own = own.map(|(_, agent)| agent);
         Ok(AgentSettings {
             id: id.to_owned(),
-            workspace: paths.default_workspace(id).into(),
+            // Where it is, all of them together say.
+            workspace: PathBuf::new().into(),
             backend: agent.backend,
             model: agent
                 .model

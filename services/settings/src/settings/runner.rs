@@ -9,9 +9,12 @@ use openclaw_config::error::Error;
 use openclaw_config::key::KeyPath;
 use openclaw_config::secret::Secret;
 use openclaw_config::substitute::{self, Missing};
+use openclaw_credentials::order::Listed;
 use openclaw_credentials::{self as auth, Credential, Profile};
 
-use super::{Embedder, MEMORY_SEARCH, McpServer, Settings, agent, memory, now_ms, tools};
+use super::{
+    Embedder, MEMORY_SEARCH, McpServer, Settings, Workspaces, agent, memory, now_ms, tools,
+};
 use crate::document;
 use crate::keys::memory::Search;
 use crate::keys::{self, Fragment};
@@ -40,6 +43,10 @@ pub struct RunnerSettings {
     pub providers: BTreeMap<String, Provider>,
     /// Auth profiles by agent.
     pub profiles: BTreeMap<String, Vec<Profile>>,
+    /// The orders that files of profiles say, by agent.
+    pub stored_order: BTreeMap<String, Listed>,
+    /// What is wrong with the orders, a line each; among the warnings, too.
+    pub order_problems: Vec<String>,
     /// The profile that a session chose, in the settings of its turns.
     pub pinned: Option<Pinned>,
     /// Servers of tools by name.
@@ -110,6 +117,7 @@ impl Settings {
                 let mut value = document.value;
                 keys::without_nulls(&mut value);
                 let source = agent::Source {
+                    workspaces: &Workspaces::default(),
                     paths: &base.paths,
                     document: &value,
                     fragment: &fragment,
@@ -123,17 +131,24 @@ impl Settings {
         let (mcp_servers, mcp_problems) = tools::servers(&fragment.mcp, &base.paths);
         let passed = auth::passed(credentials, &environment);
         base.warnings.extend(passed.warnings);
-        let mut profiles = BTreeMap::new();
+        let (mut profiles, mut stored_order) = (BTreeMap::new(), BTreeMap::new());
         for agent in base.agents.keys() {
             let own = auth::read_with(&base.paths, agent, &environment, credentials);
             base.warnings.extend(own.warnings);
             let all = passed.list.iter().cloned().chain(own.list);
             profiles.insert(agent.clone(), all.collect());
+            let mut order = own.order;
+            order.extend(passed.order.clone());
+            stored_order.insert(agent.clone(), order);
         }
+        let order_problems = base.profile_order.problems(&profiles, &stored_order);
+        base.warnings.extend(order_problems.clone());
         Ok(RunnerSettings {
             base,
+            order_problems,
             providers,
             profiles,
+            stored_order,
             pinned: None,
             mcp_servers,
             mcp_problems,
@@ -150,10 +165,7 @@ impl RunnerSettings {
     /// the configuration.
     pub fn provider(&self, agent_id: &str, id: &str) -> Option<Provider> {
         let mut provider = self.providers.get(id)?.clone();
-        let mut profiles = self.profiles_of(agent_id, id);
-        if profiles.is_empty() {
-            profiles = self.profiles_of(&self.default_agent, id);
-        }
+        let profiles = self.ways_in(agent_id, id);
         let (passed, rest): (Vec<_>, Vec<_>) =
             provider.access.into_iter().partition(Access::is_passed);
         provider.access = rest;
@@ -165,7 +177,8 @@ impl RunnerSettings {
     pub fn aws_profile(&self, agent_id: &str) -> Option<&Profile> {
         let own = self.profiles.get(agent_id)?;
         own.iter()
-            .find(|profile| profile.credential == Credential::AwsSdk)
+            .filter(|profile| profile.credential == Credential::AwsSdk)
+            .find(|it| !self.permitted(agent_id, agent_id, &it.provider).is_empty())
     }
 
     /// A login at `provider` that would be used if it had not expired: of the
@@ -173,36 +186,57 @@ impl RunnerSettings {
     pub fn expired_login(&self, agent_id: &str, provider: &str) -> Option<&Profile> {
         let now = now_ms();
         let agents = [agent_id, self.default_agent.as_str()];
-        let mut profiles = agents
-            .iter()
-            .filter_map(|agent| self.profiles.get(*agent))
-            .flatten();
-        profiles.find(|profile| profile.provider == provider && !profile.is_usable(now))
+        let profiles = agents.map(|of| self.permitted(agent_id, of, provider));
+        let mut profiles = profiles.into_iter().flatten();
+        profiles.find(|profile| !profile.is_usable(now))
     }
 
-    fn profiles_of(&self, agent_id: &str, provider: &str) -> Vec<Access> {
+    /// The ways in by profiles: those of the agent, or else of the main agent.
+    fn ways_in(&self, agent_id: &str, provider: &str) -> Vec<Access> {
         let now = now_ms();
-        let order = self.profile_order.get(provider);
-        let mut own: Vec<&Profile> = self
-            .profiles
-            .get(agent_id)
-            .into_iter()
-            .flatten()
-            .filter(|profile| profile.provider == provider && profile.is_usable(now))
-            .collect();
-        if let Some(order) = order {
-            let place = |id: &String| order.iter().position(|listed| listed == id);
-            own.sort_by_key(|profile| place(&profile.id).unwrap_or(usize::MAX));
-        }
-        own.into_iter()
-            .filter_map(|profile| Access::of(profile, agent_id))
-            .collect()
+        let agents = [agent_id, self.default_agent.as_str()];
+        let of = |whose: &str| -> Vec<Access> {
+            let all = self.permitted(agent_id, whose, provider).into_iter();
+            all.filter(|profile| profile.is_usable(now))
+                .filter_map(|profile| Access::of(profile, whose))
+                .collect()
+        };
+        let mut all = agents.into_iter().map(of);
+        all.find(|ways| !ways.is_empty()).unwrap_or_default()
+    }
+
+    /// The profiles of the agent `whose` that turns of the agent `agent_id` may ask
+    /// the provider with, whether or not they have expired.
+    fn permitted(&self, agent_id: &str, whose: &str, provider: &str) -> Vec<&Profile> {
+        let agents = [agent_id, self.default_agent.as_str()];
+        let of = |agent: &str| self.profiles.get(agent).into_iter().flatten();
+        let is_known = |id: &str| agents.iter().any(|it| of(it).any(|it| it.id == id));
+        let stored = agents
+            .iter()
+            .find_map(|it| self.stored_order.get(*it).filter(|it| !it.is_empty()));
+        let order = &self.profile_order;
+        order.permitted(provider, stored, of(whose), is_known)
     }
 
     /// What the servers of tools need of this machine and is not there: its key,
     /// and why.
     pub fn absent_of_servers(&self) -> Vec<(KeyPath, String)> {
         tools::absent(&self.mcp_servers, &self.environment)
+    }
+}
+
+/// What is said of profiles.
+pub(super) fn order(auth: &keys::Auth) -> auth::Order {
+    let declared = auth.profiles.iter().map(|(id, written)| {
+        let declared = auth::order::Declared {
+            provider: written.provider.clone(),
+            mode: written.mode.clone(),
+        };
+        (id.clone(), declared)
+    });
+    auth::Order {
+        listed: auth.order.clone(),
+        declared: declared.collect(),
     }
 }
 

@@ -91,7 +91,7 @@ fn agents_inherit_the_defaults() {
     assert_eq!(work.backend, Backend::Native);
     assert_eq!((work.limits.steps, work.limits.identical_calls), (3, 2));
     assert_eq!(work.model.as_deref(), Some("a/b"));
-    assert!(work.workspace.ends_with("workspace-work"));
+    assert!(work.workspace.ends_with("workspace"));
 }
 
 #[test]

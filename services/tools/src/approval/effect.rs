@@ -3,11 +3,12 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use openclaw_policy::catalog;
 use serde_json::Value;
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::target::{self, Unresolved};
-use crate::{catalog, patch};
+use crate::patch;
 
 /// Where a call names the one file that it changes: our tools, and those of the
 /// Claude Code CLI.

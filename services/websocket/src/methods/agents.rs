@@ -1,13 +1,15 @@
 //! `agents.*` and `agent.identity.get`.
 
-use crate::refused::refused;
 use openclaw_protocol::Failure;
-use openclaw_protocol::params::Filled;
 use openclaw_settings::Settings;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::{Answer, Call};
+
+mod identity;
+
+pub(super) use identity::identity;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -73,35 +75,4 @@ pub(super) fn known(settings: &Settings, id: &str) -> Result<(), Failure> {
         there.join(", ")
     ));
     Err(failure.with_details(json!({ "code": "UNKNOWN_AGENT_ID", "agentId": id })))
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Identity {
-    agent_id: Option<Filled>,
-    session_key: Option<String>,
-}
-
-/// `agent.identity.get`
-pub(super) async fn identity(mut call: Call) -> Result<Answer, Failure> {
-    let params: Identity = call.params()?;
-    let agent = params.agent_id.as_deref().unwrap_or_default();
-    let session = params.session_key.unwrap_or_default();
-    let key = call.context.core.key(&session, agent).map_err(refused)?;
-    let agent = key.agent().as_str();
-    let settings = call.context.core.configuration.settings();
-    let persona = settings.agent(agent).map(|agent| agent.persona.clone());
-    let persona = persona.unwrap_or_default();
-    let name = persona.name.as_deref().unwrap_or("Assistant");
-    let initial = name.chars().next().map(|letter| letter.to_string());
-    let mut identity = json!({
-        "agentId": agent,
-        "name": name,
-        "nameSource": if persona.name.is_some() { "config" } else { "default" },
-        "avatar": persona.avatar.or(initial),
-    });
-    if let Some(emoji) = persona.emoji {
-        identity["emoji"] = json!(emoji);
-    }
-    Ok(identity.into())
 }

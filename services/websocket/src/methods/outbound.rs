@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use openclaw_runs::When;
 use openclaw_runs::injected::say;
 
+use super::sessions::exists;
 use super::{Answer, Call};
 use crate::client::CHANNEL;
 use crate::refused::stored;
@@ -125,6 +126,13 @@ pub(super) async fn send(mut call: Call) -> Result<Answer, Failure> {
         .core
         .key(session.as_deref().unwrap_or(&params.to), "")
         .map_err(refused)?;
+    if !exists(&call, &key).await? {
+        return Err(Failure::invalid(format!(
+            "there is no session {:?}, and no channel is given; {}",
+            key.as_str(),
+            configured(&call)
+        )));
+    }
     let run_id = params.idempotency_key.0;
     if !call.context.sends.is_new(&run_id) {
         return Ok(json!({ "runId": run_id, "channel": channel, "duplicate": true }).into());
@@ -140,6 +148,14 @@ pub(super) async fn send(mut call: Call) -> Result<Answer, Failure> {
     Ok(json!({ "runId": run_id, "messageId": id, "channel": channel }).into())
 }
 
+/// The channels that there are, in words.
+fn configured(call: &Call) -> String {
+    let states = call.context.channels.states();
+    let on = states.iter().filter(|it| it.is_enabled);
+    let all = on.map(|it| it.account.channel.as_str()).chain([CHANNEL]);
+    format!("configured: {}", all.collect::<Vec<_>>().join(", "))
+}
+
 /// Has it said by the channel's daemon, when there is one.
 async fn on_channel(call: &Call, text: Text, run_id: String) -> Result<Answer, Failure> {
     let (channels, channel) = (&call.context.channels, text.account.channel.clone());
@@ -148,11 +164,9 @@ async fn on_channel(call: &Call, text: Text, run_id: String) -> Result<Answer, F
         .iter()
         .any(|it| it.account.channel == channel && it.is_enabled)
     {
-        let on = states.iter().filter(|it| it.is_enabled);
-        let configured = on.map(|it| it.account.channel.as_str()).chain([CHANNEL]);
-        let configured = configured.collect::<Vec<_>>().join(", ");
         return Err(Failure::unavailable(format!(
-            "channel {channel} is not configured; configured: {configured}"
+            "channel {channel} is not configured; {}",
+            configured(call)
         )));
     }
     if !call.context.sends.is_new(&run_id) {

@@ -24,7 +24,7 @@ use crate::client::CHANNEL;
 pub(super) use change::{create, delete, patch, reset};
 pub(super) use compact::compact;
 pub(super) use list::list;
-pub(super) use look::{describe, preview, resolve};
+pub(super) use look::{describe, exists, preview, resolve};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

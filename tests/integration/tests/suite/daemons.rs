@@ -80,6 +80,22 @@ async fn a_broken_configuration_is_named_and_done_without() {
     }
 }
 
+/// The defaults restrict less than a file that nobody could read.
+#[tokio::test]
+async fn no_turn_runs_while_the_first_configuration_cannot_be_used() {
+    let suite = Setup::offline().start().await;
+    let good = std::fs::read_to_string(suite.configuration()).unwrap();
+    suite.configure(&good.replacen('{', "{ \"agnets\": {},", 1));
+    std::fs::remove_file(format!("{}.last-good", suite.configuration().display())).unwrap();
+    let suite = suite.restart().await;
+    let said = suite.ctl(&["message", "/run touch ran.txt"]).await;
+    assert!(said.stderr.contains("no turn runs"), "{said}");
+    assert_eq!(suite.written("ran.txt"), None);
+    suite.configure(&good);
+    suite.say("/run touch ran.txt").await;
+    assert!(suite.written("ran.txt").is_some());
+}
+
 #[tokio::test]
 async fn a_mended_file_is_taken_up_by_itself() {
     let site = Setup::empty().site();

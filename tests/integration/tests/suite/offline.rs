@@ -2,6 +2,7 @@
 
 use integration_tests::transcript::{of_role, text};
 use integration_tests::{Setup, Suite};
+use serde_json::json;
 
 const NOTE: &str =
     "# House\n\nNothing here.\n\n## Heating\n\nThe boiler was serviced by Nováček in May.\n";
@@ -101,6 +102,23 @@ async fn a_command_runs_in_the_workspace() {
     }
     let said = suite.say("/run touch /etc/openclaw-test").await;
     assert!(!said.contains("exit code: 0"), "confined too: {said}");
+}
+
+#[tokio::test]
+async fn a_command_is_refused_where_the_policy_refuses_it() {
+    for (key, value) in [
+        ("tools.deny", json!(["group:runtime"])),
+        ("tools.exec.security", json!("deny")),
+    ] {
+        let suite = Setup::offline().set(key, value).start().await;
+        let said = suite.say("/run touch ran.txt").await;
+        assert!(said.contains("not allowed here"), "{key}: {said}");
+        assert_eq!(suite.written("ran.txt"), None, "{key}");
+        for asked in ["hello", "/help", "/nothing"] {
+            let said = suite.say(asked).await;
+            assert!(!said.contains("/run"), "{key} {asked}: {said}");
+        }
+    }
 }
 
 #[tokio::test]

@@ -313,6 +313,23 @@ async fn sessions_are_changed_and_their_followers_told() {
         .call("sessions.resolve", json!({"label": "My work"}))
         .await;
     assert_eq!(named["key"], "agent:main:work");
+    let never = json!({"key": "never"});
+    let error = socket.fail("sessions.resolve", never.clone()).await;
+    assert!(error.to_string().contains("agent:main:never"), "{error}");
+    let allowed = json!({"key": "never", "allowMissing": true});
+    let missing = socket.call("sessions.resolve", allowed).await;
+    assert_eq!(missing, json!({"ok": false}));
+    let main = socket
+        .call("sessions.resolve", json!({"key": "main"}))
+        .await;
+    assert_eq!(main["key"], "agent:main:main");
+    let lost = json!({"to": "nobody@x", "message": "hi", "idempotencyKey": "lost"});
+    let error = socket.fail("send", lost).await.to_string();
+    assert!(
+        error.contains("there is no session") && error.contains("webchat"),
+        "{error}"
+    );
+    socket.fail("sessions.resolve", never).await;
     let previews = socket
         .call("sessions.preview", json!({"keys": ["work", "none"]}))
         .await;

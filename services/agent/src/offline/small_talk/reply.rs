@@ -6,13 +6,13 @@ use super::super::language::Language;
 use super::super::{command, hint};
 use super::{Kind, SmallTalk};
 
-/// The answer to small talk; `runs_commands`: whether the sandbox lets commands
-/// run.
+/// The answer to small talk; `runs_commands`: whether the sandbox and the policy let
+/// commands run.
 pub(in super::super) fn reply(said: SmallTalk, facts: &Hint, runs_commands: bool) -> String {
     let language = said.language;
     let opening = opening(said.kind, language);
     match said.kind {
-        Kind::Abilities => command::help(&hint::whole(facts, language)),
+        Kind::Abilities => command::help(&hint::whole(facts, language), runs_commands),
         Kind::Greeting | Kind::Welfare | Kind::Identity => {
             let space = if language == Language::Japanese {
                 ""

@@ -14,8 +14,7 @@ impl RunnerSettings {
     /// of the main agent.
     pub fn logins(&self, agent_id: &str, providers: &[String]) -> Vec<(String, Profile)> {
         let of = |agent: &str, provider: &String| {
-            let all = self.profiles.get(agent).into_iter().flatten();
-            let all = all.filter(|profile| profile.provider == *provider);
+            let all = self.permitted(agent_id, agent, provider).into_iter();
             let named = all.map(|profile| (agent.to_owned(), profile.clone()));
             named.collect::<Vec<_>>()
         };
@@ -133,9 +132,23 @@ impl RunnerSettings {
             .cloned()
             .collect();
         if chosen.is_empty() {
-            let main = self.profiles_of(&self.default_agent, &provider.id);
-            let own = self.profiles_of(agent_id, &provider.id);
-            chosen.extend(own.into_iter().chain(main).find(is_it));
+            // Whoever names a profile means it, whatever the order leaves out.
+            let may_be = |whose: &str| {
+                let all = self.permitted(agent_id, whose, &provider.id).into_iter();
+                let mut all = all.map(|it| it.id.as_str());
+                pinned.is_only || all.any(|id| id == pinned.id)
+            };
+            let now = now_ms();
+            let agents = [agent_id, self.default_agent.as_str()];
+            let all = agents
+                .iter()
+                .filter_map(|it| Some((it, self.profiles.get(*it)?)));
+            let mut all = all.flat_map(|(whose, all)| all.iter().map(move |it| (whose, it)));
+            let found = all.find(|(whose, it)| {
+                let is_it = it.id == pinned.id && it.provider == provider.id;
+                is_it && it.is_usable(now) && may_be(whose)
+            });
+            chosen.extend(found.and_then(|(whose, profile)| Access::of(profile, whose)));
         }
         chosen.truncate(1);
         if pinned.is_only {

@@ -3,7 +3,7 @@
 use crate::refused::refused;
 use openclaw_protocol::Failure;
 use openclaw_protocol::params::Filled;
-use openclaw_sessions::now_ms;
+use openclaw_sessions::{SessionKey, now_ms};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -96,15 +96,31 @@ pub(in super::super) async fn resolve(mut call: Call) -> Result<Answer, Failure>
         ));
     };
     if params.key.is_some() {
-        // The main session is there before anything was said in it.
         let key = call.context.core.key(name, agent).map_err(refused)?;
-        return Ok(found(key.as_str(), key.agent().as_str()).into());
+        return match exists(&call, &key).await? {
+            true => Ok(found(key.as_str(), key.agent().as_str()).into()),
+            false if params.allow_missing => Ok(json!({ "ok": false }).into()),
+            false => Err(refused(Refusal::unknown(&key))),
+        };
     }
     match call.context.core.sessions.resolve(name, agent).await {
         Ok(key) => Ok(found(key.as_str(), key.agent().as_str()).into()),
         Err(Refusal::UnknownSession(_)) if params.allow_missing => {
             Ok(json!({ "ok": false }).into())
         }
+        Err(refusal) => Err(refused(refusal)),
+    }
+}
+
+/// Whether there is such a session. A main session is there before anything was said
+/// in it.
+pub(in super::super) async fn exists(call: &Call, key: &SessionKey) -> Result<bool, Failure> {
+    if key.is_main() {
+        return Ok(true);
+    }
+    match call.context.core.sessions.entry(key).await {
+        Ok(_) => Ok(true),
+        Err(Refusal::UnknownSession(_)) => Ok(false),
         Err(refusal) => Err(refused(refusal)),
     }
 }

@@ -20,8 +20,8 @@ pub(super) async fn agents(audit: &mut Audit) {
         ],
     });
     audit.row("agents.list", json!({}), listed).await;
-    let robin = json!({"agentId": "main", "name": "Robin", "nameSource": "config",
-        "avatar": "R", "emoji": "🐦"});
+    let robin = json!({"agentId": "main", "name": "Robin", "nameSource": "agent",
+        "avatar": "🐦", "emoji": "🐦"});
     audit.row("agent.identity.get", json!({}), robin).await;
     let helper = json!({"agentId": "helper", "nameSource": "default", "emoji": null});
     let of_helper = json!({"agentId": "helper"});

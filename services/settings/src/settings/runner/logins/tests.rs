@@ -28,6 +28,8 @@ fn settings(profiles: &[(&str, &[Profile])]) -> RunnerSettings {
         profiles: all
             .map(|(agent, profiles)| ((*agent).to_owned(), profiles.to_vec()))
             .collect(),
+        stored_order: BTreeMap::new(),
+        order_problems: Vec::new(),
         pinned: None,
         mcp_servers: BTreeMap::new(),
         mcp_problems: Vec::new(),
@@ -161,6 +163,43 @@ fn pinned_profile_is_one_of_the_agents_or_the_main_agents() {
         is_only: true,
     };
     assert_eq!(settings.pinned, Some(expected));
+}
+
+/// The ids of the profiles by which the agent `own` asks the provider `mine`.
+fn asked_with(settings: &RunnerSettings) -> Vec<String> {
+    let provider = settings.provider("own", "mine").unwrap();
+    let ids = provider.access.into_iter().map(|access| access.id);
+    ids.filter(|id| id.starts_with("mine:")).collect()
+}
+
+#[test]
+fn order_leaves_out_profiles_of_every_agent_until_somebody_names_one() {
+    let mut settings = settings(&[
+        ("main", &[key("mine:main"), login("mine:login", PAST)]),
+        ("own", &[key("mine:own"), key("mine:b")]),
+    ]);
+    let listed = |ids: &[&str]| {
+        let ids = ids.iter().map(|id| (*id).to_owned()).collect();
+        BTreeMap::from([("mine".to_owned(), ids)])
+    };
+    assert_eq!(asked_with(&settings), ["mine:own", "mine:b"]);
+    settings.base.profile_order.listed = listed(&["mine:b", "mine:main"]);
+    assert_eq!(asked_with(&settings), ["mine:b"]);
+    assert_eq!(settings.expired_login("own", "mine"), None);
+    assert_eq!(settings.logins("own", &["mine".to_owned()]), []);
+    settings.base.profile_order.listed = listed(&["mine:main"]);
+    assert_eq!(asked_with(&settings), ["mine:main"]);
+    settings.base.profile_order.listed = listed(&["mine:login"]);
+    assert_eq!(asked_with(&settings), [""; 0]);
+    assert!(settings.expired_login("own", "mine").is_some());
+    // The agent's own file comes before the configuration.
+    settings.stored_order = BTreeMap::from([("own".to_owned(), listed(&["mine:own"]))]);
+    assert_eq!(asked_with(&settings), ["mine:own"]);
+
+    assert!(settings.pin("own", "mine:b", false));
+    assert_eq!(asked_with(&settings), ["mine:own"]);
+    assert!(settings.pin("own", "mine:b", true));
+    assert_eq!(asked_with(&settings), ["mine:b"]);
 }
 
 fn ways(settings: &RunnerSettings, agent: &str) -> Vec<String> {
