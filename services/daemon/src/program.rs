@@ -7,7 +7,7 @@ use std::sync::Arc;
 use nix::sys::stat::{Mode, umask};
 use openclaw_config::state_lock::StateLock;
 use openclaw_config::{Environment, Paths};
-use openclaw_settings::permissions;
+use openclaw_permissions as permissions;
 use openclaw_settings::{LogLevel, Settings};
 use tokio::runtime;
 use tokio_util::sync::CancellationToken;

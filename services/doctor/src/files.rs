@@ -11,7 +11,8 @@ use nix::sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect, soc
 use nix::unistd::{User, geteuid};
 use openclaw_config::Paths;
 use openclaw_foreground::obstacle;
-use openclaw_settings::{Settings, permissions};
+use openclaw_permissions as permissions;
+use openclaw_settings::Settings;
 
 use crate::check::{Check, START};
 use crate::remedy::Mend;

@@ -9,10 +9,10 @@ use nix::unistd::{User, chown, geteuid};
 use openclaw_config::state_lock::StateLock;
 use openclaw_config::{Environment, Paths, programs};
 use openclaw_folder::{ConfiguredFolder, Folder};
+use openclaw_permissions as permissions;
 use openclaw_service_manager::{tell, user};
 use openclaw_sessions::AgentId;
 use openclaw_sessions::store::Store;
-use openclaw_settings::permissions;
 use openclaw_terminal::words;
 
 use crate::index::GATEWAY;

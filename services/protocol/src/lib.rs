@@ -14,6 +14,7 @@ pub mod params;
 pub mod request;
 pub mod response;
 pub mod scope;
+pub mod versions;
 
 pub use event::Event;
 pub use failure::{Code, Failure};

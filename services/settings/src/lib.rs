@@ -14,7 +14,6 @@ pub mod holder;
 pub mod keys;
 pub mod models_file;
 pub mod origin;
-pub mod permissions;
 pub mod provider;
 mod section;
 mod settings;

@@ -15,7 +15,7 @@ use uuid::Uuid;
 use super::audience::Audience;
 use super::client::{Client, Identity};
 use super::outbox::{Close, Outbox};
-use super::versions::Versions;
+use openclaw_protocol::versions::Versions;
 
 /// How often everybody is told that the gateway is there
 /// (`policy.tickIntervalMs`).

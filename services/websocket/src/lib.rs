@@ -33,7 +33,6 @@ mod socket;
 mod subscriber;
 mod throttle;
 mod upgrade;
-mod versions;
 
 pub use device_admin::DeviceAdminService;
 pub use server::Server;

@@ -10,7 +10,7 @@ use openclaw_config::error::Error;
 use openclaw_config::paths::Paths;
 use openclaw_config::pipeline::{dot_env, merge};
 
-use crate::origin::Origin;
+use openclaw_settings::Origin;
 
 /// The permission bits of a mode.
 const PERMISSIONS: u32 = 0o777;
@@ -83,7 +83,7 @@ fn secrets(paths: &Paths) -> Vec<PathBuf> {
     let file = &paths.configuration;
     let mut all = vec![
         file.clone(),
-        crate::file::backup(file),
+        openclaw_settings::file::backup(file),
         Origin::LastGood.paths(paths.clone()).configuration,
         dot_env::place(file),
         paths.state.join("auth.json"),
