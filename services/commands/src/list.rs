@@ -256,8 +256,8 @@ pub fn help() -> String {
     let names: Vec<String> = COMMANDS.iter().map(|it| format!("/{}", it.name)).collect();
     format!(
         "ℹ️ Help\n\n{}\n\nMore: /commands for what each does. Other words with a slash go to the \
-         agent: without a model, /remember TEXT, /search WORDS, /forget WORDS, /notes and /run \
-         COMMAND are answered from memory.",
+         agent: without a model, /remember TEXT, /search WORDS, /forget WORDS, /notes and, where \
+         the agent may run commands, /run COMMAND are answered from memory.",
         names.join("  ")
     )
 }

@@ -21,7 +21,7 @@ const CATCH_UP: Duration = Duration::from_secs(2);
 const WAITING: usize = 64;
 
 /// What is said beside the defaults.
-const BARRED: &str = ", and no turn runs until the file is mended";
+const BARRED: &str = ", and no turn runs";
 
 /// Those who wait until the files have been read.
 pub(crate) type Behind = mpsc::Receiver<oneshot::Sender<()>>;
@@ -371,7 +371,7 @@ mod tests {
         assert_eq!(current.settings.log_level.name(), "info");
         assert!(current.bars_turns);
         let problem = current.problem.unwrap();
-        assert!(problem.ends_with("using the defaults, and no turn runs until the file is mended"));
+        assert!(problem.ends_with("using the defaults, and no turn runs"));
         let both = started(&[broken, ("openclaw.json.last-good", "{")]).unwrap();
         assert!(both.bars_turns && both.problem.unwrap().contains("using the defaults"));
         assert_eq!(started(&[good]).unwrap().problem, None);
