@@ -146,7 +146,10 @@ impl RunningSuite {
     }
 
     pub(crate) fn workspace(&self) -> PathBuf {
-        self.paths.default_workspace(&self.agent)
+        match self.agent.as_str() {
+            "main" => self.paths.default_workspace(),
+            other => self.paths.workspace_of(other),
+        }
     }
 
     /// The suite's processes.

@@ -96,7 +96,7 @@ async fn record(stage: &Stage, model: &Model, program: &Path) -> anyhow::Result<
     let mut plain = read_back(
         program,
         &home.paths.agent_home("main"),
-        &home.paths.default_workspace("main"),
+        &home.paths.default_workspace(),
         &stage.folder().join("plain"),
     )
     .with_context(|| format!("how the runner starts the CLI was not recorded: {terminal:?}"))?;

@@ -90,7 +90,7 @@ async fn lived_in(stage: &Stage) -> anyhow::Result<Home> {
 
 /// As the agent-runner makes it for a native turn.
 fn plan(home: &Home, agent: &Path) -> anyhow::Result<Plan> {
-    let workspace = home.paths.default_workspace("main");
+    let workspace = home.paths.default_workspace();
     let temporary = home.paths.turn_temporary("main", "bench");
     fs::create_dir_all(&temporary).context("cannot make the turn's folder")?;
     let mut plan = Plan::new("bench", "main", &workspace);
