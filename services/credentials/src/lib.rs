@@ -18,7 +18,6 @@ use openclaw_config::paths::Paths;
 use openclaw_config::secret::Secret;
 
 use crate::login::Login;
-use crate::order::Listed;
 
 pub mod endpoint;
 mod folder;
@@ -31,7 +30,7 @@ pub mod usage;
 
 pub use folder::folder;
 pub use order::Order;
-pub use profile::{Credential, Profile, Profiles, Scheme};
+pub use profile::{Credential, Listed, Profile, Profiles, Scheme};
 pub use usage::{RenewalRefused, Usage};
 
 /// How sources that the service manager passed are named.

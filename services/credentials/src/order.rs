@@ -4,10 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Credential, Profile};
-
-/// Ids of profiles by provider, in the order in which they are tried.
-pub type Listed = BTreeMap<String, Vec<String>>;
+use crate::profile::{Credential, Listed, Profile};
 
 /// What the configuration says of profiles.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

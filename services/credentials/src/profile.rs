@@ -1,12 +1,15 @@
 //! Credentials, and the profiles that hold them.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use openclaw_config::secret::Secret;
 
 use crate::endpoint::Endpoint;
-use crate::order::Listed;
 use crate::usage::Usage;
+
+/// Ids of profiles by provider, in the order in which they are tried.
+pub type Listed = BTreeMap<String, Vec<String>>;
 
 /// How a credential is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,8 +10,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::endpoint::Endpoint;
-use crate::order::Listed;
-use crate::profile::{Credential, Profile};
+use crate::profile::{Credential, Listed, Profile};
 use crate::usage::Usage;
 
 /// The fields that hold secrets, by the names of seed 003 §5.2 and of

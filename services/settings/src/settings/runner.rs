@@ -9,7 +9,7 @@ use openclaw_config::error::Error;
 use openclaw_config::key::KeyPath;
 use openclaw_config::secret::Secret;
 use openclaw_config::substitute::{self, Missing};
-use openclaw_credentials::order::Listed;
+use openclaw_credentials::Listed;
 use openclaw_credentials::{self as auth, Credential, Profile};
 
 use super::{

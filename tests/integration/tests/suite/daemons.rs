@@ -92,6 +92,8 @@ async fn no_turn_runs_while_the_first_configuration_cannot_be_used() {
     assert!(said.stderr.contains("no turn runs"), "{said}");
     assert_eq!(suite.written("ran.txt"), None);
     suite.configure(&good);
+    let reread = "the configuration was read again";
+    suite.log.times(reread, DAEMONS.len()).await;
     suite.say("/run touch ran.txt").await;
     assert!(suite.written("ran.txt").is_some());
 }
