@@ -1,6 +1,7 @@
 //! List prices.
 
-use crate::{Price, Rates, Tier};
+use crate::price::Price;
+use crate::rates::{Rates, Tier};
 
 impl Price {
     /// What the maker asks for; `None` where that is not known.

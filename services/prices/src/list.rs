@@ -4,7 +4,8 @@ use openclaw_settings::provider::Provider;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Price, known};
+use crate::known;
+use crate::price::Price;
 
 /// The prices of one provider's models, for a process that has no
 /// configuration.

@@ -76,7 +76,7 @@ fn is_said(text: &str) -> bool {
 pub(super) fn is_secret_argument(arguments: &[&str], at: usize) -> bool {
     let argument = arguments[at];
     let before = at.checked_sub(1).map(|before| arguments[before]);
-    if before.is_some_and(|flag| is_secret_flag(flag)) && !argument.starts_with('-') {
+    if before.is_some_and(is_secret_flag) && !argument.starts_with('-') {
         return is_said(argument);
     }
     let header = argument.to_ascii_lowercase();

@@ -324,10 +324,16 @@ fn a_server_with_the_whole_network_reaches_other_machines_and_not_this_one() -> 
         ("169.254.169.254:80", false),
         ("localhost:18789", false),
     ] {
-        let line = format!("{FUNCTIONS}\nfetch {target} && echo reached || echo refused");
+        let asked = format!("{FUNCTIONS}\nfetch {target} && echo reached || echo refused");
+        let line = format!("bash 2>&1 <<'END'\n{asked}\nEND");
         let said = scene.try_shell(&USER, agent, &line)?.text()?;
         let expected = if is_reached { "reached" } else { "refused" };
-        ensure!(said.contains(expected), "{target}: {said}");
+        let why = || {
+            scene
+                .user("journalctl --user -n 30 -o cat --no-pager")
+                .unwrap_or_default()
+        };
+        ensure!(said.contains(expected), "{target}: {said}\n{}", why());
     }
     scene.reconfigure(&USER, false)
 }

@@ -75,7 +75,7 @@ impl Scene {
              mkdir -p {HOSTILE}\n{}\n\
              cat >/root/servers.pl <<'END'\n{SERVERS}\nEND\n\
              systemd-run --quiet --unit=servers perl /root/servers.pl 10.11.12.13:80 169.254.169.254:80 44.33.22.1:443\n\
-             systemd-run --quiet --unit=outside ip netns exec outside perl /root/servers.pl 44.33.22.11:80 44.33.22.11:443",
+             systemd-run --quiet --unit=outside ip netns exec outside perl /root/servers.pl 44.33.22.11:80 44.33.22.11:443 44.33.22.11:8080",
             hostile.join("\n")
         ))
         .map(drop)

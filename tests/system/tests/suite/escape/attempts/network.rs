@@ -59,7 +59,7 @@ pub(super) const ALL: &[Attempt] = &[
     seen("reach a private address by name", "fetch private.example:80").but(&[Network]),
     seen("reach the metadata service", "fetch 169.254.169.254:80").but(&[Network]),
     seen("reach what is not on the list", "fetch 44.33.22.11:443").but(&[Network]),
-    seen("reach another port of a host on the list", "fetch public.example:80").but(&[Network]),
+    seen("reach another port of a host on the list", "fetch public.example:8080").but(&[Network]),
     seen("reach the gateway", "fetch localhost:18789").but(&[Network]),
     seen("reach the gateway by a number", "fetch 2130706433:18789").but(&[Network]),
     seen("reach the gateway by a short number", "fetch 127.1:18789").but(&[Network]),

@@ -74,7 +74,9 @@ fetch() { perl -MSocket -e '
         my $word = pack("u", $user); $word =~ s/^.//mg; $word =~ s/\n//g; $word =~ tr|` -_|AA-Za-z0-9+/|;
         my $short = (3 - length($user) % 3) % 3; substr($word, -$short) = "=" x $short if $short;
         syswrite S, "CONNECT $ARGV[0] HTTP/1.1\r\nHost: $ARGV[0]\r\nProxy-Authorization: Basic $word\r\n\r\n";
-        exit 0 if (sysread(S, my $head, 4096) // 0) && $head =~ m{^HTTP/1.1 200};
+        my $head = "";
+        sysread(S, $head, 4096);
+        exit 0 if $head =~ m{^HTTP/1.1 200};
     }
     my $address = inet_aton($name) or exit 1;
     socket(T, PF_INET, SOCK_STREAM, 0) && connect(T, pack_sockaddr_in($port, $address)) or exit 1' "$1"; }
