@@ -7,8 +7,8 @@ use anyhow::Context as _;
 use clap::Args;
 use openclaw_terminal::{Failure, output};
 
-use super::Whose;
-use super::daemon::Memory;
+use crate::daemon::Memory;
+use crate::whose::Whose;
 
 /// Read from standard input at most, in bytes; the daemon takes less, and says
 /// how much.

@@ -12,7 +12,7 @@ use openclaw_terminal::{Failure, output, question, words};
 use serde_json::json;
 use tokio_stream::StreamExt as _;
 
-use super::daemon::Memory;
+use crate::daemon::Memory;
 use openclaw_connection::Gateway;
 
 /// Characters of a place on its line.

@@ -12,8 +12,8 @@ use openclaw_proto::memory::Exported;
 use openclaw_terminal::{Failure, output, words};
 use tokio_stream::StreamExt as _;
 
-use super::Whose;
-use super::daemon::Memory;
+use crate::daemon::Memory;
+use crate::whose::Whose;
 
 /// What is remembered is private.
 const PRIVATE: u32 = 0o600;

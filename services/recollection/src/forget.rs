@@ -7,10 +7,10 @@ use openclaw_config::Environment;
 use openclaw_proto::call::RefusalCode;
 use openclaw_terminal::{Failure, output, words};
 
-use super::Whose;
-use super::daemon::Memory;
-use super::everywhere::{Everywhere, may};
-use super::place::Place;
+use crate::daemon::Memory;
+use crate::everywhere::{Everywhere, may};
+use crate::place::Place;
+use crate::whose::Whose;
 use openclaw_connection::Gateway;
 
 /// Arguments of `memory forget`.

@@ -6,9 +6,9 @@ use clap::Args;
 use openclaw_proto::memory::Lines;
 use openclaw_terminal::{Failure, output};
 
-use super::Whose;
-use super::daemon::Memory;
-use super::place::Place;
+use crate::daemon::Memory;
+use crate::place::Place;
+use crate::whose::Whose;
 
 /// Arguments of `memory get`.
 #[derive(Debug, Args)]

@@ -8,8 +8,8 @@ use openclaw_proto::memory::Progress;
 use openclaw_terminal::{Failure, output, words};
 use tokio_stream::StreamExt as _;
 
-use super::Whose;
-use super::daemon::Memory;
+use crate::daemon::Memory;
+use crate::whose::Whose;
 
 /// Arguments of `memory index`.
 #[derive(Debug, Args)]

@@ -19,6 +19,7 @@ mod index;
 mod place;
 mod search;
 mod status;
+mod whose;
 
 /// Arguments of `memory`.
 #[derive(Debug, Args)]
@@ -55,14 +56,6 @@ impl Memory {
     pub fn only_shows(&self) -> bool {
         matches!(self.command, Command::Search(_) | Command::Get(_))
     }
-}
-
-/// Whose memory.
-#[derive(Debug, Args)]
-struct Whose {
-    /// The agent [default: the default agent]
-    #[arg(long, value_name = "ID", default_value = "", hide_default_value = true)]
-    agent: String,
 }
 
 /// Does what was asked.

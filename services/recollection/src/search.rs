@@ -8,8 +8,8 @@ use openclaw_proto::memory::{Hit, Question, SearchResults};
 use openclaw_terminal::{Failure, output};
 use serde_json::{Value, json};
 
-use super::Whose;
-use super::daemon::Memory;
+use crate::daemon::Memory;
+use crate::whose::Whose;
 
 /// Arguments of `memory search`.
 #[derive(Debug, Args)]

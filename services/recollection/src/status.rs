@@ -8,8 +8,8 @@ use openclaw_proto::wire::memory::{AgentStatus, StatusResponse};
 use openclaw_terminal::{Failure, output, words};
 use serde_json::{Value, json};
 
-use super::Whose;
-use super::daemon::Memory;
+use crate::daemon::Memory;
+use crate::whose::Whose;
 
 /// Arguments of `memory status`.
 #[derive(Debug, Args)]

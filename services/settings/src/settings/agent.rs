@@ -19,10 +19,8 @@ use crate::settings::memory::{self, MemorySearch};
 use crate::settings::persona::{ModelParams, Persona};
 use crate::settings::sandbox::{self, AgentSandbox, Network};
 use crate::settings::tools::{self, ToolSettings};
-use crate::settings::workspaces::Workspaces;
+use crate::settings::workspaces::{MAIN, Workspaces};
 
-/// The agent that is always there.
-pub(super) const MAIN: &str = "main";
 /// Agent ids are folder names and parts of session keys.
 const ID_LENGTH: usize = 64;
 /// What conversations begin with.

@@ -8,8 +8,10 @@ use std::path::{Path, PathBuf};
 
 use openclaw_config::paths::Paths;
 
-use super::agent::MAIN;
 use crate::keys::Agents;
+
+/// The agent that is always there.
+pub(super) const MAIN: &str = "main";
 
 /// Where each agent works, and what is to be known of it, each a line.
 #[derive(Debug, Default, PartialEq, Eq)]

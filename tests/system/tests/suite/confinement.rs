@@ -25,7 +25,7 @@ fn exposure_of_each_daemon_and_of_a_turn_is_bounded() -> Result<()> {
     stage.ask("main", "hello")?;
     // The one that stands ready for the next message is a unit like every other.
     let turn = stage.user(
-        "systemctl --user list-units --plain --no-legend 'openclaw-turn-*.service' | cut -d' ' -f1",
+        "systemctl --user list-units --plain --no-legend 'openclaw-turn-*.service' | cut -d' ' -f1 | tail -n 1",
     )?;
     for (unit, most) in [
         ("openclaw-gateway.service", 20),

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use system_tests::{Account, KEEP_MACHINE, Machine, Network, is_emulated};
 
 use crate::stage::{PROGRAMS, SOURCE, bare_machine_with, eventually, quoted};
@@ -155,9 +155,10 @@ fn suite_of_the_machine_answers_its_group_and_nobody_else() -> Result<()> {
     )?;
     // systemd forgets units whose files are gone when it has the time.
     let left = "systemctl list-units --all --plain --no-legend 'openclaw*'; ls /usr/local/bin; test -d /var/lib/openclaw";
-    eventually("nothing of the suite is left", || {
+    let gone = eventually("nothing of the suite is left", || {
         Ok(!root(&machine, left)?.contains("openclaw"))
-    })
+    });
+    gone.or_else(|error| bail!("{error}: {}", root(&machine, left)?))
 }
 
 /// What openclawctl says and does of the machine's units.
