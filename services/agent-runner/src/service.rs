@@ -187,13 +187,14 @@ impl AgentRunner for Runner {
         let mut turn = Turn::try_from(request.into_inner())?;
         // Whatever becomes of it: its id is used up.
         self.0.runs.context.retire(&turn.run_id);
-        let prepared = self.prepared(&turn).await;
-        turn.notes.extend(prepared.notes);
-        let common = prepared.settings;
+        // Before a provider is asked for the sake of the turn.
         if let Some(why) = self.0.configuration.bars_turns() {
             let code = tonic::Code::FailedPrecondition;
             return Err(call::refused(code, format!("no turn runs: {why}"), MEND));
         }
+        let prepared = self.prepared(&turn).await;
+        turn.notes.extend(prepared.notes);
+        let common = prepared.settings;
         let settings = own_limits::settings(&common, &turn)
             .map_err(|error| Status::invalid_argument(error.to_string()))?;
         let chosen = self.choice(settings, &turn).await;

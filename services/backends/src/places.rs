@@ -87,18 +87,16 @@ impl Places {
         Ok(places)
     }
 
-    /// Makes the folders, those of the state directory for the agent's user.
+    /// Makes the folders, those of the state directory and a new workspace for the agent's user.
     pub fn make(&self, settings: &Settings) -> Result<(), Error> {
-        let is_there = self.workspace.symlink_metadata().is_ok();
+        let is_new = self.workspace.symlink_metadata().is_err();
         self.workspace.open_or_create()?;
-        // Elsewhere only what was made just now is not somebody's.
-        if !is_there {
-            self.give(&self.workspace)?;
-        }
         make(&self.home)?;
         make(&self.temporary)?;
         for path in [&*self.workspace, &self.home, &self.temporary] {
-            if path.starts_with(&settings.paths.agent_places) {
+            // Elsewhere only what was made just now is nobody's yet.
+            let is_made = is_new && path == &*self.workspace;
+            if is_made || path.starts_with(&settings.paths.agent_places) {
                 self.give(path)?;
             }
         }

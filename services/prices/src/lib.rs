@@ -27,6 +27,19 @@ mod tests {
         Price::configured(models, model).or_else(|| Price::known(provider, model))
     }
 
+    fn anthropic(models: &Value) -> Provider {
+        Provider {
+            id: "anthropic".to_owned(),
+            base_url: String::new(),
+            api: Api::Anthropic,
+            key: None,
+            access: Vec::new(),
+            key_source: String::new(),
+            models: models.as_array().unwrap().clone(),
+            fault: None,
+        }
+    }
+
     #[test]
     fn the_configuration_comes_before_the_list() {
         let models = json!([
@@ -67,16 +80,7 @@ mod tests {
             {"id": "own", "cost": {"input": 1, "output": 900}},
             {"id": "unpriced"},
         ]);
-        let provider = Provider {
-            id: "anthropic".to_owned(),
-            base_url: String::new(),
-            api: Api::Anthropic,
-            key: None,
-            access: Vec::new(),
-            key_source: String::new(),
-            models: models.as_array().unwrap().clone(),
-            fault: None,
-        };
+        let provider = anthropic(&models);
         let list = PriceList::new(Some(&provider), "anthropic");
         let output = |price: Option<Price>| price.map(|price| price.rates.output);
         assert_eq!(output(list.find("own")), Some(900.0));
@@ -113,16 +117,7 @@ mod tests {
     #[test]
     fn price_of_a_provider_is_what_it_says_or_what_is_listed() {
         let models = json!([{"id": "claude-opus-4-6", "cost": {"input": 7}}]);
-        let mut provider = Provider {
-            id: "anthropic".to_owned(),
-            base_url: String::new(),
-            api: Api::Anthropic,
-            key: None,
-            access: Vec::new(),
-            key_source: String::new(),
-            models: models.as_array().unwrap().clone(),
-            fault: None,
-        };
+        let mut provider = anthropic(&models);
         let input =
             |provider: &Provider, model| Price::find(provider, model).map(|it| it.rates.input);
         assert_eq!(input(&provider, "claude-opus-4-6"), Some(7.0));

@@ -25,7 +25,8 @@ pub struct Fixed {
     /// Instructions, bootstrap files among them.
     pub instructions: usize,
     /// Definitions of our tools. Those of servers of tools are known in the turn's
-    /// process alone, which counts them there.
+    /// process alone, and not counted: where they are too much, the provider says so, and
+    /// the conversation is summarised.
     pub tools: usize,
 }
 

@@ -79,19 +79,17 @@ fn group(messages: Vec<Past>) -> Vec<Turn> {
 
 /// Moves the message of `run`, to which nobody answered, into the turn of `into`.
 fn take_in(turns: &mut Vec<Turn>, into: Option<&str>, run: &str) {
-    let is_of = |run: Option<&str>, turn: &Turn| run.is_some_and(|run| turn.is_of(run));
-    let from = turns.iter().rposition(|turn| turn.is_of(run));
-    let Some(from) = from.filter(|_| turns.iter().any(|turn| is_of(into, turn))) else {
+    let place = |run: &str| turns.iter().rposition(|turn| turn.is_of(run));
+    let (Some(from), Some(to)) = (place(run), into.and_then(place)) else {
         return;
     };
-    if is_of(into, &turns[from]) || !turns[from].is_unanswered() {
+    if from == to || !turns[from].is_unanswered() {
         return;
     }
-    let said = turns.remove(from);
-    if let Some(turn) = turns.iter_mut().rfind(|turn| is_of(into, turn)) {
-        let is_words = |past: &Past| matches!(past.said, Said::User { .. });
-        turn.0.extend(said.0.into_iter().filter(is_words));
-    }
+    let is_words = |past: &Past| matches!(past.said, Said::User { .. });
+    let said = std::mem::take(&mut turns[from].0);
+    turns[to].0.extend(said.into_iter().filter(is_words));
+    turns.remove(from);
 }
 
 impl Turn {
