@@ -23,6 +23,7 @@ pub use {request::fuzz::model_request, tally::fuzz::usage_meter};
 
 pub use grants::Grants;
 pub use options::ModelOptions;
+pub use reported::Extras;
 pub use request::{Judged, Unfit, judge};
 pub use tally::{Form, Tally, tokens_of};
 

@@ -27,6 +27,15 @@ impl Price {
         rates.of(input, output, cache_read, cache_write)
     }
 
+    /// What it costs more, in US dollars, to have so many of the tokens written to the cache
+    /// kept there for an hour, where `sent` tokens are sent: writing them costs twice what
+    /// sending does, and the price of writing is that for five minutes, 1.25 times as much
+    /// (Anthropic's price list).
+    pub fn of_keeping_for_an_hour(&self, tokens: u64, sent: u64) -> f64 {
+        const MORE: f64 = 2.0 / 1.25 - 1.0;
+        self.at(sent).of(0, 0, 0, tokens) * MORE
+    }
+
     /// The price of `model` at `provider`; `None` where nobody knows it.
     pub fn find(provider: &Provider, model: &str) -> Option<Self> {
         Self::configured(&provider.models, model).or_else(|| Self::known(&provider.id, model))

@@ -7,6 +7,7 @@ use openclaw_proto::event::Usage;
 use tokio::time::Instant;
 
 use super::Bill;
+use crate::wire::Extras;
 
 /// An answer that was let through. Dropped, it is settled with what was seen of
 /// it, and where that is not its end, with what may have been made besides.
@@ -36,9 +37,9 @@ impl Charge {
         self.bill.lock().see(self.id, usage);
     }
 
-    /// Searches of the web that the provider has made for it so far.
-    pub fn see_searches(&self, searches: u64) {
-        self.bill.lock().see_searches(self.id, searches);
+    /// What the provider charges for it beside the tokens so far.
+    pub fn see_extras(&self, extras: Extras) {
+        self.bill.lock().see_extras(self.id, extras);
     }
 
     /// The question goes out now.

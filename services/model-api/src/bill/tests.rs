@@ -1,6 +1,7 @@
-use openclaw_prices::Rates;
+use openclaw_prices::{Rates, Tier};
 
 use super::*;
+use crate::wire::Extras;
 
 const PRICE: Price = Price {
     rates: Rates {
@@ -203,11 +204,53 @@ fn bill_charges_what_may_have_been_made_where_nobody_heard_the_end() {
 }
 
 #[tokio::test]
+async fn bill_has_what_is_kept_for_an_hour_at_its_own_price_and_as_no_more_tokens() {
+    let rates = |cache_write| Rates {
+        input: 1.0,
+        output: 0.0,
+        cache_read: 0.0,
+        cache_write,
+    };
+    let tier = |cache_write, range: &[f64]| Tier {
+        rates: rates(cache_write),
+        range: range.to_vec(),
+    };
+    let price = Price {
+        rates: rates(1.25),
+        tiered_pricing: vec![tier(1.25, &[0.0, 1001.0]), tier(2.5, &[1001.0])],
+    };
+    for (input, expected) in [(0, 0.002), (1, 1e-6 + 0.004)] {
+        let bill = bill(0.0, true);
+        let asked = Estimate {
+            price: Some(price.clone()),
+            ..ESTIMATE
+        };
+        let charge = bill.admit(&asked).await.unwrap();
+        charge.see(Usage {
+            cache_write: 1000,
+            ..used(input, 0)
+        });
+        charge.see_extras(Extras {
+            kept_for_an_hour: 1000,
+            ..Extras::default()
+        });
+        charge.end();
+        assert!((bill.cost().unwrap() - expected).abs() < 1e-9);
+        drop(charge);
+        assert!((bill.cost().unwrap() - expected).abs() < 1e-9);
+        assert_eq!(bill.untold().unwrap().cache_write, 1000);
+    }
+}
+
+#[tokio::test]
 async fn bill_has_the_searches_that_the_provider_made() {
     let bill = bill(0.0, true);
     let charge = bill.admit(&ESTIMATE).await.unwrap();
     charge.see(used(1000, 100));
-    charge.see_searches(3);
+    charge.see_extras(Extras {
+        searches: 3,
+        ..Extras::default()
+    });
     let tokens = 0.002;
     assert!((bill.cost().unwrap() - tokens - 0.03).abs() < 1e-9);
     charge.end();

@@ -7,6 +7,7 @@ use openclaw_proto::event::Usage;
 use tokio::time::Instant;
 
 use super::Estimate;
+use crate::wire::Extras;
 
 /// More tokens than a turn has, likewise. Sums of such do not overflow.
 pub const MOST_TOKENS: u64 = 1_000_000_000_000;
@@ -19,7 +20,7 @@ const TOKENS_PER_SECOND: u64 = 200;
 /// lists of early 2026).
 const SEARCH: f64 = 0.01;
 /// More searches than an answer has.
-const MOST_SEARCHES: u32 = 1_000_000;
+const MOST_SEARCHES: u64 = 1_000_000;
 
 /// What is used, answers that are under way included.
 #[derive(Debug, Clone, Copy, Default)]
@@ -35,8 +36,8 @@ pub(super) struct Open {
     price: Option<Price>,
     /// What it used so far.
     pub(super) seen: Usage,
-    /// Searches of the web so far.
-    searches: u32,
+    /// What is charged beside them so far.
+    extras: Extras,
     /// When it was asked for.
     sent: Instant,
     /// What was seen is what it used: it came to its end.
@@ -62,11 +63,16 @@ impl Open {
 
     fn cost_of(&self, usage: &Usage) -> f64 {
         let tokens = self.price.as_ref().map_or(0.0, |price| cost(price, usage));
-        tokens + self.searched()
+        tokens + self.beside(usage)
     }
 
-    fn searched(&self) -> f64 {
-        f64::from(self.searches) * SEARCH
+    /// What is charged beside the tokens of each kind, where they are these.
+    fn beside(&self, usage: &Usage) -> f64 {
+        let sent = usage.input + usage.cache_read + usage.cache_write;
+        let kept = self.extras.kept_for_an_hour;
+        let price = self.price.as_ref();
+        let kept = price.map_or(0.0, |price| price.of_keeping_for_an_hour(kept, sent));
+        f64::from(u32::try_from(self.extras.searches).unwrap_or(u32::MAX)) * SEARCH + kept
     }
 
     /// The most that it may come to.
@@ -106,7 +112,7 @@ impl Totals {
             price: asked.price.clone(),
             asked,
             seen: Usage::default(),
-            searches: 0,
+            extras: Extras::default(),
             sent: Instant::now(),
             is_whole: false,
         };
@@ -128,11 +134,13 @@ impl Totals {
         }
     }
 
-    /// Searches of the web for an answer that is under way.
-    pub(super) fn see_searches(&mut self, id: u64, searches: u64) {
+    /// What is charged for an answer that is under way beside its tokens.
+    pub(super) fn see_extras(&mut self, id: u64, extras: Extras) {
         if let Some(open) = self.open.get_mut(&id) {
-            let searches = u32::try_from(searches).unwrap_or(MOST_SEARCHES);
-            open.searches = searches.min(MOST_SEARCHES);
+            open.extras = Extras {
+                searches: extras.searches.min(MOST_SEARCHES),
+                kept_for_an_hour: extras.kept_for_an_hour.min(MOST_TOKENS),
+            };
         }
     }
 
@@ -155,8 +163,9 @@ impl Totals {
         if let Some(open) = self.open.remove(&id)
             && counts
         {
-            self.cost += open.searched();
-            self.settle(bounded(open.at_its_end(now)), open.price);
+            let usage = bounded(open.at_its_end(now));
+            self.cost += open.beside(&usage);
+            self.settle(usage, open.price);
         }
     }
 

@@ -59,6 +59,15 @@ struct Metrics {
     cache_write_input_token_count: Value,
 }
 
+/// What is charged for beside the tokens of each kind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Extras {
+    /// Searches of the web that the provider made.
+    pub searches: u64,
+    /// Tokens written to the provider's cache for an hour and not for five minutes.
+    pub kept_for_an_hour: u64,
+}
+
 /// What is known of an answer's tokens so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Reported {
@@ -67,8 +76,7 @@ pub(super) struct Reported {
     pub(super) has_input: bool,
     /// What was generated is known, to the end.
     pub(super) is_whole: bool,
-    /// Searches of the web that the provider made.
-    pub(super) searches: u64,
+    pub(super) extras: Extras,
 }
 
 impl Reported {
@@ -89,7 +97,7 @@ impl Reported {
         let searches = items
             .filter(|item| item["type"] == "web_search_call")
             .count();
-        self.searches = self.searches.max(searches as u64);
+        self.extras.searches = self.extras.searches.max(searches as u64);
         if let Some(tokens) = report.message.and_then(|message| message.usage) {
             // The beginning: what is generated comes later.
             self.add(api, &tokens, false);
@@ -108,16 +116,18 @@ impl Reported {
         let most = |known: u64, told: &Value| known.max(told.as_u64().unwrap_or_default());
         let usage = &mut self.usage;
         let searches = &tokens.server_tool_use["web_search_requests"];
-        self.searches = most(self.searches, searches);
+        self.extras.searches = most(self.extras.searches, searches);
         if api.is_messages() {
             self.has_input |= tokens.input_tokens.is_u64();
             usage.input = most(usage.input, &tokens.input_tokens);
             usage.output = most(usage.output, &tokens.output_tokens);
             usage.cache_read = most(usage.cache_read, &tokens.cache_read_input_tokens);
-            let written = tokens.cache_creation_input_tokens.as_u64();
-            let for_an_hour = tokens.cache_creation["ephemeral_1h_input_tokens"].as_u64();
-            let written = written.map(|all| all.saturating_add(dearer(for_an_hour.unwrap_or(0))));
-            usage.cache_write = usage.cache_write.max(written.unwrap_or_default());
+            usage.cache_write = most(usage.cache_write, &tokens.cache_creation_input_tokens);
+            let for_an_hour = &tokens.cache_creation["ephemeral_1h_input_tokens"];
+            let for_an_hour = most(self.extras.kept_for_an_hour, for_an_hour);
+            self.extras.kept_for_an_hour = for_an_hour;
+            // They are a part of what is written, whether or not that is told too.
+            usage.cache_write = usage.cache_write.max(for_an_hour);
             self.is_whole |= is_whole && tokens.output_tokens.is_u64();
             return;
         }
@@ -144,13 +154,6 @@ impl Reported {
         usage.output = most(usage.output, generated);
         self.is_whole |= is_whole && generated.is_u64();
     }
-}
-
-/// What is to be counted more of tokens that are kept for an hour: writing them costs
-/// twice what sending them does, and the price of writing is that for five minutes, 1.25
-/// times as much.
-fn dearer(for_an_hour: u64) -> u64 {
-    for_an_hour / 5 * 3 + for_an_hour % 5 * 3 / 5
 }
 
 impl From<Metrics> for Tokens {

@@ -5,7 +5,7 @@ use openclaw_proto::event::Usage;
 
 use super::Api;
 use super::frames::Frames;
-use super::reported::Reported;
+use super::reported::{Extras, Reported};
 use super::sse::Lines;
 
 /// How the last event of a stream begins, where it does not say what was used.
@@ -143,9 +143,9 @@ impl Tally {
         }
     }
 
-    /// Searches of the web that the provider made so far, which it charges for beside the tokens.
-    pub fn searches(&self) -> u64 {
-        self.reported.searches
+    /// What the provider charges for beside the tokens so far.
+    pub fn extras(&self) -> Extras {
+        self.reported.extras
     }
 
     /// What it used so far: as the provider says, else as it can be guessed,

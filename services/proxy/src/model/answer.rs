@@ -121,7 +121,7 @@ impl Metered {
 
     fn see(&self, tally: &Tally) {
         self.charge.see(tally.usage());
-        self.charge.see_searches(tally.searches());
+        self.charge.see_extras(tally.extras());
         if tally.is_over() {
             self.charge.end();
         }

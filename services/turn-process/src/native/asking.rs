@@ -70,7 +70,7 @@ impl Metered {
 
     fn count(&self) {
         self.charge.see(self.tally.usage());
-        self.charge.see_searches(self.tally.searches());
+        self.charge.see_extras(self.tally.extras());
         if self.tally.is_over() {
             self.charge.end();
         }

@@ -173,7 +173,7 @@ fn tally_counts_the_searches_that_are_charged_for() {
         let mut tally = Tally::new(api, form, 300, None);
         answer.chunks(7).for_each(|piece| tally.feed(piece));
         tally.end();
-        tally.searches()
+        tally.extras().searches
     };
     let used = json!({"output_tokens": 5, "server_tool_use": {"web_search_requests": 12}});
     let whole = json!({"usage": used}).to_string();
@@ -192,4 +192,19 @@ fn tally_counts_the_searches_that_are_charged_for() {
         searched(Api::Anthropic, Form::Events, &events(&messages())),
         0
     );
+}
+
+#[test]
+fn tally_knows_what_is_kept_for_an_hour_and_counts_it_once() {
+    let kept = |usage: Value| {
+        let mut tally = Tally::new(Api::Anthropic, Form::Whole, 300, None);
+        tally.feed(json!({"usage": usage}).to_string().as_bytes());
+        tally.end();
+        (tally.usage().cache_write, tally.extras().kept_for_an_hour)
+    };
+    let parts = json!({"ephemeral_5m_input_tokens": 3, "ephemeral_1h_input_tokens": 40});
+    let both = json!({"cache_creation_input_tokens": 43, "cache_creation": parts});
+    assert_eq!(kept(both), (43, 40));
+    assert_eq!(kept(json!({"cache_creation": parts})), (40, 40));
+    assert_eq!(kept(json!({"cache_creation_input_tokens": 43})), (43, 0));
 }
