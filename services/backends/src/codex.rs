@@ -88,7 +88,10 @@ impl Cli for Codex {
 
     fn variables(&self, start: &Start<'_>, _keys: bool) -> Variables {
         let folder = start.folder();
-        vec![("CODEX_HOME".to_owned(), folder.display().to_string())]
+        vec![
+            ("CODEX_HOME".to_owned(), folder.display().to_string()),
+            (options::REPOSITORY.to_owned(), "/dev/null".to_owned()),
+        ]
     }
 
     fn covered(&self, policy: &Policy, rules: &Rules, workspace_only: bool) -> Vec<&'static str> {

@@ -36,9 +36,13 @@ const RESERVE: Duration = Duration::from_secs(20);
 /// and its end, and cannot be allowed for good: nobody has read it.
 const SHOWN_BYTES: usize = 16 * 1024;
 
-/// Bytes of the name of a tool, and of why somebody is asked: both have words
-/// of the agent's in them.
+/// Bytes of the name of a tool, of its call's, of where it runs, and of why somebody is asked:
+/// all have words of the agent's in them. What runs in a place with a longer name cannot be
+/// allowed for good either.
 const WORDS_BYTES: usize = 1024;
+
+/// Bytes of the longest path that the kernel takes (PATH_MAX without its end, limits.h(0p)).
+const PATH_BYTES: usize = 4095;
 
 /// Questions of one run that may wait at a time. Nobody reads more, and each
 /// costs everybody who may answer a line.
@@ -179,13 +183,18 @@ impl Approvals {
                 "this turn has asked {QUESTIONS} times; it was not run. Say what you wanted to do"
             )));
         }
-        let is_whole = grant.command.len() <= SHOWN_BYTES;
+        if grant.directory.len() > PATH_BYTES {
+            return Judged::Settled(Err(format!(
+                "its working directory is longer than a path can be, {PATH_BYTES} bytes; it was not run"
+            )));
+        }
+        let is_whole = grant.command.len() <= SHOWN_BYTES && grant.directory.len() <= WORDS_BYTES;
         let request = ApprovalRequested {
             id: Uuid::new_v4().to_string(),
-            call_id: question.call_id.to_owned(),
+            call_id: openclaw_escape::cut(question.call_id, WORDS_BYTES),
             tool: openclaw_escape::cut(question.tool, WORDS_BYTES),
             command: openclaw_escape::cut(&grant.command, SHOWN_BYTES),
-            cwd: grant.directory.clone(),
+            cwd: openclaw_escape::cut(&grant.directory, WORDS_BYTES),
             reason: openclaw_escape::cut(reason, WORDS_BYTES),
             expires_ms: 0,
             form: if is_whole {
@@ -509,6 +518,35 @@ mod tests {
         assert_eq!(asking.await.unwrap(), Ok(()));
         let again = settled(&scene.approvals, "exec", &json!({"command": command}));
         assert_eq!(again, None);
+    }
+
+    #[tokio::test]
+    async fn where_a_command_runs_is_shown_within_bounds() {
+        let mut scene = scene(Duration::from_secs(60));
+        let in_folder = |bytes: usize| json!({"command": "rm a", "workdir": "a".repeat(bytes)});
+        let refused = settled(&scene.approvals, "exec", &in_folder(1_000_000));
+        assert!(refused.unwrap().unwrap_err().contains("working directory"));
+        let approvals = Arc::clone(&scene.approvals);
+        let asking = tokio::spawn(async move {
+            approvals
+                .ask(Question {
+                    call_id: &"c".repeat(1_000_000),
+                    tool: "exec",
+                    arguments: &in_folder(2 * WORDS_BYTES),
+                    only_reads: false,
+                })
+                .await
+        });
+        let request = requested(&mut scene.reader).await;
+        assert!(
+            request.cwd.contains(" bytes left out …]"),
+            "{}",
+            request.cwd
+        );
+        assert!(request.cwd.len() < 2 * WORDS_BYTES && request.call_id.len() < 2 * WORDS_BYTES);
+        assert_eq!(request.form, "", "nobody has read where it runs");
+        allow_for_good(&scene.approvals, request.id);
+        assert_eq!(asking.await.unwrap(), Ok(()));
     }
 
     #[tokio::test]

@@ -29,7 +29,6 @@ use tokio::net::UnixStream;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use tracing::Instrument as _;
 
 use crate::activity::Activity;
 use crate::agent::{Agent, Bounds, Input, Outcome};
@@ -99,6 +98,9 @@ async fn run(telemetry: &Telemetry) -> anyhow::Result<()> {
         openclaw_agent = %spec.agent_id,
         openclaw_channel = %order.0.channel,
     );
+    // Everything that is logged from here on is about this turn, tasks that began before it included:
+    // the process has one thread.
+    let _about = span.enter();
     let cancel = CancellationToken::new();
     let ended = cancel.clone();
     tokio::spawn(async move {
@@ -111,7 +113,7 @@ async fn run(telemetry: &Telemetry) -> anyhow::Result<()> {
         spool: Arc::new(spool),
         cancel,
     };
-    turn.run(agent, order, servers).instrument(span).await;
+    turn.run(agent, order, servers).await;
     Ok(())
 }
 

@@ -94,6 +94,10 @@ const FILES: [&str; 8] = [
     "Write",
 ];
 
+/// Those that start agents, by the names it has them under: what a call says of where such an
+/// agent works, and of what it may, is not the model's to choose.
+const STARTING: [&str; 2] = ["Agent", "Task"];
+
 /// Switched off by a variable: what it is, and why.
 pub(super) const OFF: [(&str, &str); 6] = [
     (
@@ -149,7 +153,7 @@ pub(super) fn tools(start: &Start<'_>) -> Own {
     let unasked = there.iter().copied();
     Own {
         unasked: unasked
-            .filter(|name| !tools::is_asked_about(name, start.rules))
+            .filter(|name| !tools::is_asked_about(name, start.rules) && !STARTING.contains(name))
             .collect(),
         there,
     }
@@ -179,13 +183,15 @@ pub(super) fn covered(policy: &Policy, workspace_only: bool) -> Vec<&'static str
 
 /// Settings of the turn, which are ours and in no file. It runs commands that
 /// it takes for reading without a question, unless it is to ask about all; then
-/// they are judged here, like those of every backend. Its look at whether a
+/// they are judged here, like those of every backend. How agents are started is
+/// looked at here in any case (`openclaw_turn_process::claude`). Its look at whether a
 /// site is a good one would leave the turn's network.
 pub(super) fn settings(start: &Start<'_>) -> String {
-    let asked: &[&str] = match start.rules.ask {
+    let commands: &[&str] = match start.rules.ask {
         Ask::Off => &[],
         Ask::OnMiss | Ask::Always => &["Bash"],
     };
+    let asked = [commands, &STARTING].concat();
     json!({"permissions": {"ask": asked}, "skipWebFetchPreflight": true}).to_string()
 }
 

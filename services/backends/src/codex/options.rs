@@ -13,6 +13,10 @@ pub(super) const MOUNT: &str = "/v1";
 
 /// The variable in which it finds the turn's token.
 pub(super) const TOKEN: &str = "OPENCLAW_MODEL_TOKEN";
+/// Where git looks for a repository. The CLI asks git about the workspace in each turn, and
+/// git runs what filters the repository there names, which the agent can write: so there is
+/// none for the CLI itself. The model's commands, which are judged, have no such variable.
+pub(super) const REPOSITORY: &str = "GIT_DIR";
 /// What it is to do without: what would outlive the turn, ask where nobody is
 /// asked, bring settings of its own, or look for hosts that are not there.
 const OFF: [&str; 20] = [
@@ -65,6 +69,10 @@ pub(super) fn arguments(start: &Start<'_>, own: &CodexTools) -> Vec<OsString> {
     settings.extend(provider());
     settings.extend(tools(start));
     settings.extend(untrusted(start));
+    settings.push(format!(
+        "shell_environment_policy.exclude={}",
+        json!([REPOSITORY])
+    ));
     if start.level.has_namespaces() {
         settings.push(format!("sqlite_home={}", json!(SQLITE)));
     }

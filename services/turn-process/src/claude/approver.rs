@@ -7,6 +7,22 @@ use serde_json::{Value, json};
 use crate::approvals::{Approvals, Judged, Open, Question};
 use crate::cli_input::CliInput;
 
+/// Tools that start agents, by the names that the CLI has them under.
+const STARTING: [&str; 2] = ["Agent", "Task"];
+/// Bytes of a field's name that an error tells.
+const NAME_BYTES: usize = 64;
+/// What such a call may say: what is to be done, and by whom. With others it chooses where the
+/// agent works (`isolation`: the CLI then has git make a working tree, and git runs what the
+/// workspace's own files name) and what it may do unasked (`mode`).
+const PLAIN: [&str; 6] = [
+    "description",
+    "model",
+    "prompt",
+    "resume",
+    "run_in_background",
+    "subagent_type",
+];
+
 /// Answers the CLI's questions. Its standard input ends when this is dropped
 /// and nothing is asked any more.
 #[derive(Debug, Clone)]
@@ -52,13 +68,36 @@ impl ClaudeApprover {
     }
 
     fn judge(&self, request: &Value) -> Judged {
+        let tool = request["tool_name"].as_str().unwrap_or_default();
+        // What such an agent does is asked about itself.
+        if STARTING.contains(&tool) {
+            return Judged::Settled(starts_plainly(&request["input"]));
+        }
         self.approvals.judge(&Question {
             call_id: request["tool_use_id"].as_str().unwrap_or_default(),
-            tool: request["tool_name"].as_str().unwrap_or_default(),
+            tool,
             arguments: &request["input"],
             only_reads: false,
         })
     }
+}
+
+/// Whether an agent is started as every agent of a turn is: in the workspace, asked about
+/// alike. The error is for the model.
+fn starts_plainly(input: &Value) -> Result<(), String> {
+    let fields = input.as_object().into_iter().flatten();
+    let strange =
+        fields.filter(|(name, value)| !PLAIN.contains(&name.as_str()) && !value.is_null());
+    let strange: Vec<String> = strange
+        .map(|(name, _)| openclaw_escape::cut(name, NAME_BYTES))
+        .collect();
+    if strange.is_empty() {
+        return Ok(());
+    }
+    Err(format!(
+        "an agent works in this workspace and may what you may: start it without {}",
+        strange.join(", ")
+    ))
 }
 
 fn decided(id: Value, input: &Value, settled: Result<(), String>) -> Value {
@@ -71,4 +110,26 @@ fn decided(id: Value, input: &Value, settled: Result<(), String>) -> Value {
 
 fn line(response: Value) -> Value {
     json!({"type": "control_response", "response": response})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agent_is_started_in_the_workspace_and_with_no_other_permissions() {
+        let plain = json!({"description": "d", "prompt": "p", "subagent_type": "Explore", "isolation": null});
+        assert_eq!(starts_plainly(&plain), Ok(()));
+        for (name, value) in [
+            ("isolation", json!("worktree")),
+            ("mode", json!("bypassPermissions")),
+            ("cwd", json!("/")),
+            ("name", json!("n")),
+        ] {
+            let mut call = plain.clone();
+            call[name] = value;
+            let why = starts_plainly(&call).unwrap_err();
+            assert!(why.ends_with(&format!("without {name}")), "{why}");
+        }
+    }
 }

@@ -2,7 +2,7 @@
 //! addresses and permissions come from the user's configuration alone. Nor is it a way to the user's own files.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::Path;
 
 use integration_tests::setup::KEY;
@@ -233,6 +233,121 @@ async fn shells_and_git_of_the_clis_obey_nothing_that_an_agent_left() {
         let run = suite.ask("go on").await;
         assert_eq!(run["toolCalls"][0]["success"], true, "{run}");
         assert_eq!(obeyed(&suite), Vec::<String>::new(), "{tool}");
+    }
+}
+
+/// Makes a repository of the workspace, which names a program for whatever git looks at, and
+/// looks that git obeys it.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the agent's own git, outside of any turn"
+)]
+fn plant_filter(suite: &Suite) {
+    // Root is told that the folder is somebody else's, and to go on.
+    let settings = suite.path("gitconfig");
+    let text = "[user]\n\tname = a\n\temail = a@b\n[safe]\n\tdirectory = *\n";
+    fs::write(&settings, text).unwrap();
+    let git = |words: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        let status = command
+            .current_dir(suite.workspace())
+            .env("GIT_CONFIG_GLOBAL", &settings)
+            .args(words)
+            .status()
+            .unwrap();
+        assert!(status.success());
+    };
+    git(&["init", "-q", "."]);
+    plant(&suite.workspace(), ".gitattributes", "* filter=left\n");
+    git(&["add", "-A"]);
+    git(&["commit", "-qm", "m"]);
+    for way in ["clean", "smudge"] {
+        let command = format!("{}; cat", obey(suite, &format!("obeyed-{way}")));
+        git(&["config", &format!("filter.left.{way}"), &command]);
+    }
+    let touched = || plant(&suite.workspace(), "notes.md", "Once more.\n");
+    touched();
+    git(&["add", "-A"]);
+    assert_eq!(obeyed(suite), ["obeyed-clean"]);
+    fs::remove_file(suite.workspace().join("obeyed-clean")).unwrap();
+    // What is not as it was at the last look is looked at again.
+    fs::write(suite.workspace().join("notes.md"), "And again.\n").unwrap();
+    give_away(&suite.workspace());
+}
+
+/// Has all of a folder be whose the folder is, as what the agent made is: git obeys nobody
+/// else's repository.
+fn give_away(folder: &Path) {
+    let owner = fs::metadata(folder).unwrap();
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        std::os::unix::fs::lchown(&path, Some(owner.uid()), Some(owner.gid())).unwrap();
+        if entry.file_type().unwrap().is_dir() {
+            give_away(&path);
+        }
+    }
+}
+
+#[tokio::test]
+async fn git_of_the_clis_runs_no_filter_that_an_agent_left() {
+    let model = Server::start().await.unwrap();
+    let agent = json!({"description": "d", "prompt": "Say hello.", "subagent_type": "general-purpose", "isolation": "worktree"});
+    let setups = [
+        (Setup::claude(&model), "Agent", agent, false),
+        (
+            Setup::codex(&model),
+            "exec_command",
+            json!({"cmd": "ls -d ."}),
+            true,
+        ),
+    ];
+    for (setup, tool, call, runs) in setups {
+        let Some(setup) = setup else {
+            continue;
+        };
+        let suite = setup.asks_nobody("on-miss").start().await;
+        suite.say("The first turn.").await;
+        plant_filter(&suite);
+        model.push(Scenario::tool(tool, call));
+        let run = suite.ask("go on").await;
+        assert_eq!(run["toolCalls"][0]["success"], runs, "{run}");
+        assert_eq!(obeyed(&suite), Vec::<String>::new(), "{tool}");
+        let trees = suite.workspace().join(".claude/worktrees");
+        assert!(!trees.exists(), "{tool}");
+    }
+}
+
+/// What the CLI does not look at, the model's commands do.
+#[tokio::test]
+async fn git_of_codexs_commands_knows_the_workspaces_repository() {
+    let model = Server::start().await.unwrap();
+    let Some(setup) = Setup::codex(&model) else {
+        return;
+    };
+    let suite = setup.asks_nobody("off").start().await;
+    suite.say("The first turn.").await;
+    plant_filter(&suite);
+    let line = "git rev-parse --is-inside-work-tree; printenv GIT_DIR || echo unset";
+    model.push(Scenario::tool("exec_command", json!({"cmd": line})));
+    let run = suite.ask("go on").await;
+    let output = run["toolCalls"][0]["output"].as_str().unwrap();
+    assert!(output.contains("true\nunset"), "{run}");
+}
+
+/// An agent of Claude's that works where its own does is started as before.
+#[tokio::test]
+async fn claude_starts_agents_in_the_workspace() {
+    let model = Server::start().await.unwrap();
+    let Some(setup) = Setup::claude(&model) else {
+        return;
+    };
+    for ask in ["off", "on-miss"] {
+        let suite = setup.clone().asks_nobody(ask).start().await;
+        let agent =
+            json!({"description": "d", "prompt": "Say hello.", "subagent_type": "general-purpose"});
+        model.push(Scenario::tool("Agent", agent));
+        let run = suite.ask("go on").await;
+        assert_eq!(run["toolCalls"][0]["success"], true, "{run}");
     }
 }
 
