@@ -87,10 +87,16 @@ impl Send {
 
     fn words(&self) -> Result<String, Failure> {
         let is_input = self.text.is_empty() && self.file.is_none() || self.text == ["-"];
-        if !is_input {
-            return Ok(self.text.join(" "));
+        let words = if is_input {
+            words_of(std::io::stdin())?
+        } else {
+            self.text.join(" ")
+        };
+        if words.trim().is_empty() && self.file.is_none() {
+            let failure = Failure::usage("there is nothing to say");
+            return Err(failure.hint("give words, `-` for standard input, or --file FILE"));
         }
-        words_of(std::io::stdin())
+        Ok(words)
     }
 }
 
@@ -159,6 +165,21 @@ mod tests {
         let text = words_of(&more[..]).unwrap_err().text();
         assert!(text.contains("65536 bytes"), "{text}");
         assert!(words_of(&[0xff][..]).is_err());
+    }
+
+    #[test]
+    fn send_says_something() {
+        let send = |text: &str, file: Option<&str>| Send {
+            to: "telegram:5".to_owned(),
+            account: String::new(),
+            thread: None,
+            file: file.map(PathBuf::from),
+            text: vec![text.to_owned()],
+        };
+        assert_eq!(send("a", None).words().unwrap(), "a");
+        assert_eq!(send(" ", Some("a.png")).words().unwrap(), " ");
+        let nothing = send(" ", None).words().unwrap_err();
+        assert_eq!(nothing.text(), "there is nothing to say");
     }
 
     #[test]

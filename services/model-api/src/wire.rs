@@ -5,6 +5,7 @@
 mod anthropic;
 pub mod betas;
 mod body;
+mod delta;
 mod fields;
 mod frames;
 mod grants;

@@ -49,7 +49,18 @@ const WORDS: [&str; 43] = [
     "stop please",
 ];
 
-/// The command, by its names.
+/// What people say to the same end, which OpenClaw's list has not.
+const ALSO: [&str; 6] = [
+    "stop all",
+    "stop everything",
+    "stop it",
+    "stop now",
+    "stop that",
+    "stop this",
+];
+
+/// The command, by its names. What is said behind it changes nothing: who begins so wants an
+/// end, and at once.
 const COMMANDS: [&str; 2] = ["/stop", "/abort"];
 
 /// What people put behind them.
@@ -62,14 +73,18 @@ const PUNCTUATION: &[char] = &[
 /// such message, however long it is.
 const LIMIT: usize = 256;
 
-/// Whether `text` is only such words.
+/// Whether `text` is only such words, or the command.
 #[must_use]
 pub fn is_stop(text: &str) -> bool {
+    let first = text.split_whitespace().next().unwrap_or_default();
+    if first.len() <= LIMIT && COMMANDS.contains(&normal(first).as_str()) {
+        return true;
+    }
     if text.len() > LIMIT {
         return false;
     }
     let words = normal(text);
-    COMMANDS.contains(&words.as_str()) || WORDS.contains(&words.as_str())
+    WORDS.contains(&words.as_str()) || ALSO.contains(&words.as_str())
 }
 
 /// In small letters, with plain apostrophes, single spaces and no punctuation
@@ -100,6 +115,11 @@ mod tests {
             "停止。",
             "esc",
             "stop please",
+            "Stop it!",
+            "STOP NOW",
+            "/stop now",
+            "/abort, the music",
+            "/stop\neverything that runs",
         ] {
             assert!(is_stop(text), "{text}");
         }
@@ -110,7 +130,9 @@ mod tests {
             "wait",
             "stop it from raining",
             "don't stop",
-            "/stop now",
+            "stop now or later",
+            "/stopped",
+            "/stopwatch 5",
             "nonstop",
             &long,
         ] {

@@ -108,7 +108,7 @@ impl Channels {
         let (to, thread) = recipient(&canonical.channel, &text)?;
         let is_nothing = text.text.trim().is_empty() && text.file.is_none();
         if is_nothing {
-            let problem = "say whom or where, and what".to_owned();
+            let problem = "there is nothing to say: neither words nor a file".to_owned();
             return Err(Refused::Invalid(problem));
         }
         if text.text.len() > TEXT_LIMIT {

@@ -34,7 +34,7 @@ impl Charge {
 
     /// What the answer used so far.
     pub fn see(&self, usage: Usage) {
-        self.bill.lock().see(self.id, usage);
+        self.bill.lock().see(self.id, usage, Instant::now());
     }
 
     /// What the provider charges for it beside the tokens so far.

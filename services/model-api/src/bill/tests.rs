@@ -106,7 +106,7 @@ async fn bill_lets_answers_run_beside_each_other_while_all_of_them_fit() {
 fn metered_bill_looks_at_nothing_that_the_agent_says() {
     let bill = bill(0.0, true);
     let id = bill.lock().open(ESTIMATE);
-    bill.lock().see(id, used(10, 5));
+    bill.lock().see(id, used(10, 5), Instant::now());
     for cost in [-1e6, 3.0, f64::NAN, 1e308] {
         bill.report_cost(cost);
     }
@@ -144,7 +144,7 @@ fn cost_that_is_not_known_is_not_nothing() {
     let bill = bill(0.0, true);
     let settle = |price, usage| {
         let id = bill.lock().open(Estimate { price, ..ESTIMATE });
-        bill.lock().see(id, usage);
+        bill.lock().see(id, usage, Instant::now());
         bill.close(id, true);
     };
     settle(Some(PRICE), used(1_000_000, 0));
@@ -181,7 +181,7 @@ fn bill_charges_what_may_have_been_made_where_nobody_heard_the_end() {
         let mut totals = Totals::default();
         let id = totals.open(asked.clone());
         totals.send(id, began);
-        totals.see(id, used(7, 50));
+        totals.see(id, used(7, 50), began);
         if is_heard {
             totals.end(id);
         }
@@ -190,17 +190,46 @@ fn bill_charges_what_may_have_been_made_where_nobody_heard_the_end() {
     };
     assert_eq!(used_by(10, true), 50);
     assert_eq!(used_by(0, false), 50);
-    assert_eq!(used_by(10, false), 2000);
+    // A pause of a second between two pieces is none in which it thinks.
+    assert_eq!(used_by(1, false), 50);
+    assert_eq!(used_by(11, false), 2050);
     // Not more than was asked for.
     assert_eq!(used_by(1000, false), 5000);
     let mut totals = Totals::default();
     let id = totals.open(asked.clone());
     totals.send(id, began);
     // The end of the turn.
-    totals.cut_off(after(5));
+    totals.cut_off(after(7));
     assert_eq!(totals.used().output, 1000);
     totals.close(id, true, after(50));
     assert_eq!(totals.used().output, 1000);
+}
+
+/// A user who stops an answer pays what came of it, and an agent that asks for nothing but
+/// beginnings pays them.
+#[test]
+fn bill_charges_what_came_of_an_answer_that_is_stopped_while_it_comes() {
+    let asked = Estimate {
+        most_output: 50_000,
+        ..ESTIMATE
+    };
+    let began = Instant::now();
+    let after = |millis| began + std::time::Duration::from_millis(millis);
+    let mut totals = Totals::default();
+    let id = totals.open(asked.clone());
+    totals.send(id, began);
+    for piece in 1..=100 {
+        totals.see(id, used(7, piece), after(1500 + piece * 300));
+    }
+    totals.close(id, true, after(32_000));
+    assert_eq!(totals.used().output, 100);
+    for _ in 0..10 {
+        let id = totals.open(asked.clone());
+        totals.send(id, began);
+        totals.close(id, true, after(2000));
+    }
+    // But for 200 ms of the first, 2 s each.
+    assert_eq!(totals.used().output, 100 + 360 + 9 * 400);
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! The sums of a bill.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use openclaw_prices::Price;
 use openclaw_proto::event::Usage;
@@ -12,9 +13,14 @@ use crate::wire::Extras;
 /// More tokens than a turn has, likewise. Sums of such do not overflow.
 pub const MOST_TOKENS: u64 = 1_000_000_000_000;
 
-/// What a model may have made in a second of an answer that nobody heard to its end:
-/// what it thinks is not told while it does, and is paid for. More than most make.
+/// What a model may have made in a second of silence in an answer that nobody heard to its
+/// end: what it thinks is not told while it does, and is paid for. More than most make.
 const TOKENS_PER_SECOND: u64 = 200;
+/// The longest silence between two pieces of an answer in which nothing else is made.
+const PAUSE: Duration = Duration::from_secs(1);
+/// How long a model may take to begin, in answers of a turn that nobody hears to their end,
+/// together. Not each: an agent could ask for nothing but beginnings.
+const BEGINNING: Duration = Duration::from_secs(2);
 
 /// US dollars that a search of the web costs beside its tokens, at Anthropic and at OpenAI (price
 /// lists of early 2026).
@@ -38,27 +44,67 @@ pub(super) struct Open {
     pub(super) seen: Usage,
     /// What is charged beside them so far.
     extras: Extras,
-    /// When it was asked for.
-    sent: Instant,
+    /// When it was asked for, or the last piece of it came.
+    heard: Instant,
+    /// Whether any of it came.
+    has_begun: bool,
+    /// How long it was silent while the model may have made what is not told, pauses left out.
+    silent: Duration,
+    /// How long of that was before it began.
+    before: Duration,
     /// What was seen is what it used: it came to its end.
     is_whole: bool,
 }
 
 impl Open {
     /// What it is charged with if it is over `now`: what was seen, and where it did not
-    /// come to its end what may have been made besides.
-    fn at_its_end(&self, now: Instant) -> Usage {
+    /// come to its end what may have been made besides. Of `beginning` that which it took
+    /// to begin is used up.
+    fn at_its_end(&mut self, now: Instant, beginning: &mut Duration) -> Usage {
         if self.is_whole {
             return self.seen;
         }
-        let lasted = now.saturating_duration_since(self.sent).as_millis();
-        let lasted = u64::try_from(lasted).unwrap_or(u64::MAX);
-        let made = lasted.saturating_mul(TOKENS_PER_SECOND) / 1000;
+        self.listen(now);
+        let forgiven = self.before.min(*beginning);
+        *beginning -= forgiven;
+        let silent = self.silent.saturating_sub(forgiven).as_millis();
+        let silent = u64::try_from(silent).unwrap_or(u64::MAX);
+        let made = silent.saturating_mul(TOKENS_PER_SECOND) / 1000;
+        let made = made.saturating_add(self.seen.output);
         let output = made.min(self.asked.most_output).max(self.seen.output);
         Usage {
             output,
             ..self.seen
         }
+    }
+
+    /// A silence ends `now`.
+    fn listen(&mut self, now: Instant) {
+        let silence = now.saturating_duration_since(self.heard);
+        self.heard = now;
+        if self.has_begun {
+            self.silent += silence.saturating_sub(PAUSE);
+        } else {
+            self.before += silence;
+            self.silent += silence;
+        }
+    }
+
+    /// It has used this much by `now`.
+    fn see(&mut self, usage: Usage, now: Instant) {
+        if usage.output > self.seen.output {
+            self.listen(now);
+            self.has_begun = true;
+        }
+        self.seen = bounded(usage);
+    }
+
+    /// It is asked for, maybe once more.
+    fn send(&mut self, now: Instant) {
+        self.heard = now;
+        self.silent = Duration::ZERO;
+        self.before = Duration::ZERO;
+        self.has_begun = false;
     }
 
     fn cost_of(&self, usage: &Usage) -> f64 {
@@ -89,7 +135,7 @@ impl Open {
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Totals {
     /// Of the answers that are over.
     usage: Usage,
@@ -101,7 +147,25 @@ pub(super) struct Totals {
     told: Usage,
     pub(super) open: BTreeMap<u64, Open>,
     next: u64,
+    /// How long models may still take to begin.
+    beginning: Duration,
     pub(super) refusal: Option<String>,
+}
+
+impl Default for Totals {
+    fn default() -> Self {
+        Self {
+            usage: Usage::default(),
+            cost: 0.0,
+            is_unknown: false,
+            reported: None,
+            told: Usage::default(),
+            open: BTreeMap::new(),
+            next: 0,
+            beginning: BEGINNING,
+            refusal: None,
+        }
+    }
 }
 
 impl Totals {
@@ -113,7 +177,10 @@ impl Totals {
             asked,
             seen: Usage::default(),
             extras: Extras::default(),
-            sent: Instant::now(),
+            heard: Instant::now(),
+            has_begun: false,
+            silent: Duration::ZERO,
+            before: Duration::ZERO,
             is_whole: false,
         };
         self.open.insert(id, open);
@@ -128,9 +195,9 @@ impl Totals {
     }
 
     /// What an answer that is under way used so far.
-    pub(super) fn see(&mut self, id: u64, usage: Usage) {
+    pub(super) fn see(&mut self, id: u64, usage: Usage, now: Instant) {
         if let Some(open) = self.open.get_mut(&id) {
-            open.seen = bounded(usage);
+            open.see(usage, now);
         }
     }
 
@@ -147,7 +214,7 @@ impl Totals {
     /// An answer is asked for, maybe once more.
     pub(super) fn send(&mut self, id: u64, now: Instant) {
         if let Some(open) = self.open.get_mut(&id) {
-            open.sent = now;
+            open.send(now);
         }
     }
 
@@ -160,10 +227,10 @@ impl Totals {
 
     /// An answer is over; unless it `counts`, there was none.
     pub(super) fn close(&mut self, id: u64, counts: bool, now: Instant) {
-        if let Some(open) = self.open.remove(&id)
+        if let Some(mut open) = self.open.remove(&id)
             && counts
         {
-            let usage = bounded(open.at_its_end(now));
+            let usage = bounded(open.at_its_end(now, &mut self.beginning));
             self.cost += open.beside(&usage);
             self.settle(usage, open.price);
         }
@@ -172,7 +239,7 @@ impl Totals {
     /// No answer is heard any further.
     pub(super) fn cut_off(&mut self, now: Instant) {
         for open in self.open.values_mut() {
-            open.seen = bounded(open.at_its_end(now));
+            open.seen = bounded(open.at_its_end(now, &mut self.beginning));
             open.is_whole = true;
         }
     }

@@ -4,6 +4,7 @@ use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
 use openclaw_proto::event::Usage;
 
 use super::Api;
+use super::delta;
 use super::frames::Frames;
 use super::reported::{Extras, Reported};
 use super::sse::Lines;
@@ -14,8 +15,8 @@ const LAST: [&[u8]; 2] = [b"[DONE]", b"{\"type\":\"message_stop\""];
 /// Bytes of text for a token where nobody counts them: fewer than in most
 /// languages, so that a guess is too much rather than too little.
 const BYTES_PER_TOKEN: u64 = 3;
-/// Bytes of an event of a stream that are no text. Each is a token at least.
-const EVENT_FRAME: u64 = 120;
+/// Bytes of an event of a stream that are no text, where it is not known which are.
+const EVENT_FRAME: usize = 120;
 /// Bytes of a whole answer that are read to find what it used.
 const WHOLE_LIMIT: usize = 32 * 1024 * 1024;
 
@@ -103,8 +104,9 @@ impl Tally {
         let is_over = &mut self.is_over;
         let told = |event: &[u8]| {
             *is_over |= LAST.iter().any(|last| event.starts_with(last));
-            let text = (event.len() as u64).saturating_sub(EVENT_FRAME);
-            *guessed = guessed.saturating_add(1 + text / BYTES_PER_TOKEN);
+            let text =
+                delta::text_bytes(event).unwrap_or_else(|| event.len().saturating_sub(EVENT_FRAME));
+            *guessed = guessed.saturating_add(tokens_of(text));
             reported.read(api, event);
         };
         let bytes = match &mut self.reader {
