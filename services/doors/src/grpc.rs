@@ -65,7 +65,10 @@ impl gateway_server::Gateway for GatewayService {
         };
         let extra = Extra {
             sender,
-            queue: Some(Wish::default()),
+            queue: Some(Wish {
+                waits: true,
+                ..Wish::default()
+            }),
             ..Extra::default()
         };
         let message = Message::try_from(request.into_inner())?;

@@ -8,8 +8,6 @@ pub use openclaw_settings::QueueMode as Mode;
 use openclaw_settings::{DEBOUNCE_LIMIT, QueueSettings};
 use serde_json::{Value, json};
 
-use crate::run::DEFAULT_CHANNEL;
-
 /// What a session does with messages that find it busy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settings {
@@ -28,14 +26,17 @@ pub type Change = (&'static str, Value);
 
 impl Settings {
     /// What the session's entry says, and what is configured for the rest of
-    /// messages over `channel`. On the command line, where whoever writes waits for
-    /// the answer, messages follow one another, all of them, until somebody says
-    /// otherwise.
-    pub fn of(overrides: &Overrides, configured: &QueueSettings, channel: &str) -> Self {
+    /// messages over a channel. Of those who wait for the answer, messages follow one
+    /// another, all of them, until somebody says otherwise.
+    pub fn of(
+        overrides: &Overrides,
+        configured: &QueueSettings,
+        (channel, waits): (&str, bool),
+    ) -> Self {
         let queue = &overrides.queue;
         let own = queue.mode.as_deref().and_then(Mode::parse);
         let said = own.or_else(|| configured.said_mode(channel));
-        let is_patient = channel == DEFAULT_CHANNEL && said.is_none();
+        let is_patient = waits && said.is_none();
         let mode = if is_patient {
             Mode::Followup
         } else {
@@ -136,14 +137,14 @@ mod tests {
     fn what_a_session_does_not_say_is_configured_or_the_default() {
         let mut overrides = Overrides::default();
         let configured = QueueSettings::default();
-        let settings = Settings::of(&overrides, &configured, "webchat");
+        let settings = Settings::of(&overrides, &configured, ("webchat", false));
         assert_eq!(
             (settings.mode, settings.cap, settings.drop),
             (Mode::Steer, 20, Drop::Summarize)
         );
         overrides.queue.mode = Some("collect".to_owned());
         overrides.queue.debounce_ms = Some(7);
-        let settings = Settings::of(&overrides, &configured, "webchat");
+        let settings = Settings::of(&overrides, &configured, ("webchat", false));
         assert_eq!(settings.mode, Mode::Collect);
         assert_eq!(settings.debounce, Duration::from_millis(7));
     }
@@ -155,7 +156,7 @@ mod tests {
             let paths = Paths::resolve(&environment).unwrap();
             let document = json!({"messages": {"queue": configured}});
             let settings = openclaw_settings::Settings::assemble(paths, document, &environment);
-            let settings = Settings::of(overrides, &settings.unwrap().queue, "cli");
+            let settings = Settings::of(overrides, &settings.unwrap().queue, ("cli", true));
             (settings.mode, settings.cap)
         };
         let mut overrides = Overrides::default();
