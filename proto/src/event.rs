@@ -161,6 +161,10 @@ impl Usage {
     }
 }
 
+fn is_none_or_zero(number: &Option<u64>) -> bool {
+    number.is_none_or(|it| it == 0)
+}
+
 /// What the processes of a run used.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -176,6 +180,10 @@ pub struct Resources {
     /// What the model's answers cost, in US dollars; `None`: not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
+    /// Tokens that what the servers of tools offered takes of each request; `None`: not
+    /// known.
+    #[serde(default, skip_serializing_if = "is_none_or_zero")]
+    pub server_tool_tokens: Option<u64>,
 }
 
 /// A reply that is whole.
@@ -401,6 +409,7 @@ impl From<wire::Resources> for Resources {
             tasks_peak: resources.tasks_peak,
             unit: resources.unit,
             cost_usd: resources.cost_usd,
+            server_tool_tokens: resources.server_tool_tokens,
         }
     }
 }
@@ -413,6 +422,7 @@ impl From<Resources> for wire::Resources {
             tasks_peak: resources.tasks_peak,
             unit: resources.unit,
             cost_usd: resources.cost_usd,
+            server_tool_tokens: resources.server_tool_tokens,
         }
     }
 }

@@ -456,7 +456,7 @@ impl Runner {
         if let Some(why) = unknown {
             choice.plan = Err(why);
         } else if let Err(why) = &mut choice.plan {
-            let agents = [turn.agent_id.as_str(), settings.default_agent.as_str()];
+            let agents = settings.holders(&turn.agent_id);
             let renewals = &self.0.runs.context.renewals;
             for problem in renewals.problems(&agents, &asked(&settings, turn)) {
                 why.push_str("; ");

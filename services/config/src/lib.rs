@@ -19,6 +19,7 @@ pub mod restored;
 pub mod room;
 pub mod schema;
 pub mod secret;
+pub mod size;
 pub mod state_lock;
 pub mod substitute;
 pub mod syntax;

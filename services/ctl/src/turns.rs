@@ -142,8 +142,8 @@ mod tests {
                 cpu_ms: 120,
                 memory_peak_bytes: 3 << 20,
                 tasks_peak: 0,
-                cost_usd: None,
                 unit: String::new(),
+                ..Resources::default()
             }),
             input_tokens: 10,
             output_tokens: 2,

@@ -5,6 +5,7 @@
 mod aliases;
 mod check;
 mod database;
+mod default_agent;
 mod files;
 mod index;
 mod kept;
@@ -55,9 +56,10 @@ pub fn configured(settings: &Settings, environment: &Environment) -> Vec<Check> 
     checks.push(programs::codex(settings, environment));
     let doubts = settings.doubts.iter();
     checks.extend(doubts.map(|doubt| {
-        let fix = "correct the name; openclawctl config validate shows what is left";
-        Check::warn("configuration of tools", doubt, fix)
+        let fix = "correct it; openclawctl config validate shows what is left";
+        Check::warn("doubtful settings", doubt, fix)
     }));
+    checks.extend(default_agent::left_behind(settings));
     let cramped = openclaw_prompt::cramped(settings).into_iter();
     checks.extend(cramped.map(|(key, problem)| {
         Check::warn(

@@ -26,6 +26,7 @@ use openclaw_proto::gateway::{Message, Reply};
 use openclaw_proto::wire::gateway as wire;
 use openclaw_proto::wire::gateway::gateway_server;
 use openclaw_proto::wire::run::Event as WireEvent;
+use openclaw_runs::queue::Wish;
 use openclaw_runs::stream;
 use openclaw_runs::{Extra, Sender, SenderRole};
 use tonic::{Request, Response, Status};
@@ -64,6 +65,10 @@ impl gateway_server::Gateway for GatewayService {
         };
         let extra = Extra {
             sender,
+            queue: Some(Wish {
+                waits: true,
+                ..Wish::default()
+            }),
             ..Extra::default()
         };
         let message = Message::try_from(request.into_inner())?;

@@ -12,6 +12,7 @@ use openclaw_config::problem::Problem;
 use serde_json::{Map, Value};
 
 pub mod hours;
+mod mistakes;
 mod params;
 pub mod telegram;
 mod tools;
@@ -40,7 +41,9 @@ pub(crate) fn idle(document: &Value) -> Vec<(KeyPath, String)> {
 
 /// Values that are most likely mistakes, and do not do what they look like.
 pub(crate) fn doubts(document: &Value) -> Vec<Problem> {
-    tools::doubts(document)
+    let mut found = tools::doubts(document);
+    found.extend(mistakes::doubts(document));
+    found
 }
 
 /// Agents of `agents.entries` that `agents.list` has too, which is what holds.

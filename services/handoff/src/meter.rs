@@ -81,6 +81,7 @@ fn of_group(group: &Path) -> Resources {
         tasks_peak: number("pids.peak").unwrap_or_default(),
         unit: String::new(),
         cost_usd: None,
+        server_tool_tokens: None,
     }
 }
 

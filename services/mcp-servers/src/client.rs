@@ -129,6 +129,12 @@ impl Servers {
         }
     }
 
+    /// Tokens that what they offer takes of each request to a model at most; `None`: they
+    /// have not all told it.
+    pub fn tokens(&self) -> Option<u64> {
+        self.look(State::tokens)
+    }
+
     /// What models are told of their tools.
     pub(crate) fn definitions(&self) -> Vec<ToolDefinition> {
         self.look(|state| state.definitions.clone())

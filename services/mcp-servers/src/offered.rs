@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use openclaw_handoff::servers::Pace;
+use openclaw_tokens::{characters, tokens};
 use openclaw_tools::catalog::SERVER_SEPARATOR;
 use openclaw_tools::{Policy, ToolDefinition};
 use rmcp::model::Tool;
@@ -48,6 +49,8 @@ pub(super) struct State {
     pub(super) notes: Vec<String>,
     /// Whether more may be there in a moment.
     pub(super) is_awaited: bool,
+    /// Whether a server has not told yet what it offers.
+    is_incomplete: bool,
     /// The servers that do not run, and why.
     absent: Vec<(String, String)>,
 }
@@ -59,6 +62,7 @@ impl State {
         let mut state = Self::default();
         for server in servers {
             let name = &server.name;
+            state.is_incomplete |= matches!(server.status, Status::Starting { failed: None, .. });
             let absent = server.status.absence();
             state.absent.extend(absent.map(|why| (name.clone(), why)));
             match &server.status {
@@ -83,6 +87,17 @@ impl State {
             }
         }
         state
+    }
+
+    /// Tokens that what the servers offer takes of each request to a model at most;
+    /// `None`: they have not all told it.
+    pub(super) fn tokens(&self) -> Option<u64> {
+        if self.is_incomplete {
+            return None;
+        }
+        let tools: usize = self.definitions.iter().map(ToolDefinition::cost).sum();
+        let all = tools + characters(&self.instructions);
+        u64::try_from(tokens(all)).ok()
     }
 
     /// Why the tool `name` is not there: its server does not run.
@@ -181,6 +196,28 @@ mod tests {
             more: 0,
             instructions: instructions.to_owned(),
         }
+    }
+
+    #[test]
+    fn tokens_of_what_servers_offer_are_known_when_all_have_told_it() {
+        let tokens =
+            |servers: &[Known]| State::of(servers, &Policy::default(), Pace::Prompt).tokens();
+        assert_eq!(tokens(&[]), Some(0));
+        let one = tokens(&[known("s", ready(1, ""))]).unwrap();
+        let ten = tokens(&[known("s", ready(10, ""))]).unwrap();
+        assert!(one > 10 && ten > one * 9, "{one}, {ten}");
+        let words = tokens(&[known("s", ready(1, &"word ".repeat(100)))]).unwrap();
+        assert!(words > one + 100, "{words}");
+        let starting = Status::Starting {
+            pace: Pace::Slow,
+            failed: None,
+        };
+        assert_eq!(
+            tokens(&[known("s", ready(1, "")), known("t", starting)]),
+            None
+        );
+        let failed = known("t", Status::Failed("no".to_owned()));
+        assert_eq!(tokens(&[known("s", ready(1, "")), failed]), Some(one));
     }
 
     #[test]

@@ -17,6 +17,9 @@ pub struct Layer {
     pub also_allow: Vec<String>,
     /// What is not.
     pub deny: Vec<String>,
+    /// What other keys than `deny` switch off: the entry, and the key that says so.
+    #[serde(default)]
+    pub off: Vec<(String, String)>,
 }
 
 /// All layers, the general one first. A tool must pass each of them.
@@ -74,11 +77,12 @@ impl Policy {
                     .to_owned(),
             );
         }
-        let denied = |layer: &&Layer| tool.is_in(&layer.deny);
-        if self.layers.iter().any(|layer| denied(&layer)) {
-            return Some(
-                "the configuration denies it (tools.deny or tools.exec.security)".to_owned(),
-            );
+        if self.layers.iter().any(|layer| tool.is_in(&layer.deny)) {
+            return Some("the configuration denies it (tools.deny)".to_owned());
+        }
+        let mut off = self.layers.iter().flat_map(|layer| &layer.off);
+        if let Some((_, key)) = off.find(|(entry, _)| tool.is(entry)) {
+            return Some(format!("the configuration denies it ({key})"));
         }
         // The last layer that names a profile says which one holds.
         let profile = self.layers.iter().rev().find_map(|layer| layer.profile);
@@ -188,6 +192,7 @@ mod tests {
             allow: owned(allow),
             also_allow: owned(also),
             deny: owned(deny),
+            off: Vec::new(),
         }
     }
 
@@ -209,6 +214,21 @@ mod tests {
             assert!(!allowed(&layers, "execute_shell"), "{entry}");
             assert!(!allowed(&layers, "Bash"), "{entry}");
         }
+    }
+
+    #[test]
+    fn denial_names_the_key_that_says_so() {
+        let mut own = layer(None, &[], &[], &["read"]);
+        let key = "tools.web.fetch.enabled is false".to_owned();
+        own.off.push(("web_fetch".to_owned(), key));
+        let policy = Policy::new(vec![own]);
+        let said = |name| policy.denies(name).unwrap_or_default();
+        for name in ["web_fetch", "WebFetch"] {
+            let words = "the configuration denies it (tools.web.fetch.enabled is false)";
+            assert_eq!(said(name), words, "{name}");
+        }
+        assert_eq!(said("read"), "the configuration denies it (tools.deny)");
+        assert_eq!(said("web_search"), "");
     }
 
     #[test]

@@ -6,9 +6,8 @@ use std::sync::LazyLock;
 use openclaw_policy::Policy;
 use openclaw_settings::AgentSettings;
 use openclaw_tokens::{characters, tokens};
-use openclaw_tools::{Builtin, ToolDefinition};
+use openclaw_tools::Builtin;
 use openclaw_turn::HostTool;
-use serde_json::json;
 
 use crate::policy::policy;
 use crate::system::{Told, system};
@@ -16,17 +15,13 @@ use crate::system::{Told, system};
 /// What a request has around its parts: roles, names of fields, tags, in tokens.
 const FRAME: usize = 64;
 
-/// What is around a tool's definition in a request, in characters.
-const TOOL_FRAME: usize = 48;
-
 /// What every request of an agent has beside the conversation, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fixed {
     /// Instructions, bootstrap files among them.
     pub instructions: usize,
     /// Definitions of our tools. Those of servers of tools are known in the turn's
-    /// process alone, and not counted: where they are too much, the provider says so, and
-    /// the conversation is summarised.
+    /// process alone, which tells what they take when it ends.
     pub tools: usize,
 }
 
@@ -61,21 +56,18 @@ fn definitions(policy: &Policy) -> usize {
 
 /// What the definition of each tool costs, in characters.
 static COSTS: LazyLock<BTreeMap<&'static str, usize>> = LazyLock::new(|| {
-    let builtin = Builtin::ALL.map(|tool| (tool.name(), cost(&tool.definition())));
-    let host = HostTool::ALL.map(|tool| (tool.name(), cost(&tool.definition())));
+    let builtin = Builtin::ALL.map(|tool| (tool.name(), tool.definition().cost()));
+    let host = HostTool::ALL.map(|tool| (tool.name(), tool.definition().cost()));
     builtin.into_iter().chain(host).collect()
 });
 
-/// What a definition costs, in characters.
-fn cost(tool: &ToolDefinition) -> usize {
-    let written = json!([tool.name, tool.description, tool.parameters]);
-    characters(&written.to_string()) + TOOL_FRAME
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
     use openclaw_policy::Layer;
+    use openclaw_tools::ToolDefinition;
+    use serde_json::json;
+
+    use super::*;
 
     /// A definition as a provider is sent it.
     fn sent(tool: &ToolDefinition) -> String {

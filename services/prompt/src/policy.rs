@@ -11,6 +11,11 @@ pub fn policy(agent: &AgentSettings) -> Policy {
         allow: layer.allow.clone(),
         also_allow: layer.also_allow.clone(),
         deny: layer.deny.clone(),
+        off: layer
+            .off
+            .iter()
+            .map(|(entry, key)| ((*entry).to_owned(), (*key).to_owned()))
+            .collect(),
     };
     Policy::new(agent.tools.layers.iter().map(layer).collect())
 }

@@ -14,6 +14,7 @@ use std::time::Duration;
 use openclaw_conversations::Refusal;
 use openclaw_conversations::auth_profile;
 use openclaw_conversations::sessions::Sessions;
+use openclaw_conversations::storage::SERVER_TOOL_TOKENS;
 use openclaw_daemon::{Configuration, failure};
 use openclaw_notable as notable;
 use openclaw_prompt::Fixed;
@@ -24,6 +25,7 @@ use openclaw_proto::origin::Origin;
 use openclaw_proto::runner::AuthProfile;
 use openclaw_proto::{memory, runner};
 use openclaw_sessions::SessionKey;
+use serde_json::Value;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
@@ -192,14 +194,16 @@ impl Compactor {
         let settings = self.configuration.settings();
         let own = Some(session.model_override.as_str()).filter(|model| !model.is_empty());
         let model = own.or_else(|| settings.model_of(key.agent().as_str()));
+        let agent = settings.agent(key.agent().as_str());
+        let fixed = agent.map_or(0, |agent| Fixed::of(agent, &[]).tokens());
+        let of_servers = shown.entry.get(SERVER_TOOL_TOKENS).and_then(Value::as_u64);
+        let reserved = fixed as u64 + of_servers.unwrap_or_default();
         let room = Room {
             key,
             session_id: &session.id,
             run_id: "",
             tokens: settings.context_tokens(model),
-            reserved: settings
-                .agent(key.agent().as_str())
-                .map_or(0, |agent| Fixed::of(agent, &[]).tokens() as u64),
+            reserved,
             waiting: &HashSet::new(),
             model: own,
             auth_profile: auth_profile::chosen(|name| shown.entry.get(name).cloned()),

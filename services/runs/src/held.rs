@@ -5,8 +5,6 @@ use openclaw_proto::runner;
 use openclaw_settings::AgentSettings;
 use openclaw_tools::Policy;
 
-use crate::model;
-
 /// The level at which there are neither commands nor files.
 const TEXT: &str = "text";
 
@@ -35,7 +33,7 @@ pub async fn tool_policy(runner: &runner::Client, configured: Option<&AgentSetti
     let Some(configured) = configured else {
         return Policy::default();
     };
-    let policy = model::tool_policy(configured);
+    let policy = openclaw_prompt::policy(configured);
     match agent(runner, &configured.id).await {
         Some(held) if held.level == TEXT => policy.of_text(),
         _ => policy,

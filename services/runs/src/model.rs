@@ -1,8 +1,6 @@
-//! What an agent is configured to use: its model, and tools.
+//! Which model an agent is configured to use.
 
-use openclaw_settings::{AgentSettings, Settings};
-use openclaw_tools::catalog::Profile;
-use openclaw_tools::{Layer, Policy};
+use openclaw_settings::Settings;
 
 /// The provider of models that are named without one.
 pub const DEFAULT_PROVIDER: &str = "anthropic";
@@ -37,15 +35,4 @@ pub fn names(settings: &Settings) -> Vec<String> {
         }
     }
     names
-}
-
-/// The tools that an agent may use, as the agent-runner has it.
-pub fn tool_policy(agent: &AgentSettings) -> Policy {
-    let layers = agent.tools.layers.iter().map(|layer| Layer {
-        profile: layer.profile.as_deref().and_then(Profile::parse),
-        allow: layer.allow.clone(),
-        also_allow: layer.also_allow.clone(),
-        deny: layer.deny.clone(),
-    });
-    Policy::new(layers.collect())
 }

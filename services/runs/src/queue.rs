@@ -26,6 +26,9 @@ pub use settings::{Change, Mode, Settings};
 pub struct Wish {
     /// Instead of the session's own mode.
     pub mode: Option<Mode>,
+    /// Whoever sent it waits for the answer, as at a command line: where nobody says
+    /// otherwise messages follow one another, all of them.
+    pub waits: bool,
 }
 
 /// What becomes of messages that find their session busy.
@@ -64,7 +67,8 @@ impl Queue {
             return;
         }
         let configured = self.configuration.settings();
-        let settings = Settings::of(overrides, &configured.queue, &run.channel);
+        let place = (run.channel.as_str(), wish.waits);
+        let settings = Settings::of(overrides, &configured.queue, place);
         let mode = wish.mode.unwrap_or(settings.mode);
         let queued = Queued {
             text: text.to_owned(),

@@ -21,6 +21,9 @@ pub(crate) use log::{EventLog, cost};
 pub(crate) use queued::Queued;
 pub(crate) use registry::{Registry, Start};
 
+/// The channel of clients that name none: the command line's.
+pub(crate) const DEFAULT_CHANNEL: &str = "cli";
+
 /// Why a run ended that a newer message ended.
 pub(crate) const INTERRUPTED: &str = "interrupted by a new message";
 
@@ -53,7 +56,7 @@ pub struct Run {
     command: OnceLock<&'static str>,
     /// Whether its turn is at the runner.
     pub(crate) has_begun: AtomicBool,
-    absorbed: AtomicBool,
+    absorbed: OnceLock<&'static str>,
     collected: Mutex<Vec<String>>,
     /// Cancelled when somebody ends the run.
     pub cancel: CancellationToken,
@@ -129,7 +132,7 @@ impl Run {
             backend: OnceLock::new(),
             command: OnceLock::new(),
             has_begun: AtomicBool::new(false),
-            absorbed: AtomicBool::new(false),
+            absorbed: OnceLock::new(),
             collected: Mutex::default(),
             cancel: CancellationToken::new(),
             breaker: CancellationToken::new(),
@@ -216,15 +219,22 @@ impl Run {
         self.queued.get().is_some() && !self.cancel.is_cancelled()
     }
 
-    /// The message is answered with another one; the run ends.
-    pub(crate) fn absorb(&self) {
-        self.absorbed.store(true, Ordering::Relaxed);
+    /// The message is answered with another one, or not at all, and why; the run ends.
+    pub(crate) fn absorb(&self, why: &'static str) {
+        // The first reason is the one that holds.
+        self.absorbed.get_or_init(|| why);
         self.cancel.cancel();
+    }
+
+    /// What whoever waits for the answer at a command line is told of that.
+    pub(crate) fn absorbed_note(&self) -> Option<&'static str> {
+        let why = self.absorbed.get().copied();
+        why.filter(|_| self.channel == DEFAULT_CHANNEL)
     }
 
     /// Whether the message is answered with another one.
     pub fn is_absorbed(&self) -> bool {
-        self.absorbed.load(Ordering::Relaxed)
+        self.absorbed.get().is_some()
     }
 
     /// Notes the runs whose messages this one answers too.

@@ -15,7 +15,7 @@ use uuid::Uuid;
 use crate::bus::{Bus, DomainEvent};
 use crate::command::{Commands, Order};
 use crate::keys;
-use crate::run::{MessageStatus, Registry, Run, Start};
+use crate::run::{DEFAULT_CHANNEL, MessageStatus, Registry, Run, Start};
 use crate::standby::Standby;
 use crate::stream::{self, Events};
 use crate::turn::{Extra, Turns};
@@ -29,9 +29,6 @@ const IDEMPOTENCY_KEY_LIMIT: usize = 256;
 
 /// Bytes of a channel's name, which is a journal field.
 const CHANNEL_LIMIT: usize = 64;
-
-/// The channel of clients that name none.
-const DEFAULT_CHANNEL: &str = "cli";
 
 /// Whether `text` names a model: `provider/model`.
 pub fn is_model(text: &str) -> bool {

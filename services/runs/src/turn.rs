@@ -156,7 +156,12 @@ impl Turns {
                     }
                     answer(&mut reply, admitted, context).await
                 }
-                (None, Said::Text(_)) if run.is_absorbed() => Run::answered_elsewhere(),
+                (None, Said::Text(_)) if run.is_absorbed() => {
+                    if let Some(text) = run.absorbed_note().map(str::to_owned) {
+                        reply.take(Kind::Note { text }).await;
+                    }
+                    Run::answered_elsewhere()
+                }
                 (None, Said::Text(_)) => run.aborted(""),
             };
             finish(reply, outcome, started).await;

@@ -8,6 +8,7 @@ mod file;
 mod find;
 mod patch;
 mod rebuild;
+mod shared;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -31,6 +32,7 @@ pub use patch::{
     VERBOSE_LEVELS,
 };
 pub(crate) use rebuild::{candidate, is_transcript, transcripts};
+pub use shared::Shared;
 
 /// The index's name in a sessions directory.
 pub const INDEX: &str = "sessions.json";
@@ -82,6 +84,8 @@ pub enum Notice {
         /// How many.
         entries: usize,
     },
+    /// Sessions that have one conversation.
+    Shared(Shared),
 }
 
 impl Store {
@@ -177,6 +181,18 @@ impl Store {
         self.slots
             .iter()
             .filter_map(|(key, slot)| Some((key.as_str(), slot.session()?)))
+    }
+
+    /// Sessions that have one conversation.
+    fn shared(&self) -> Vec<Shared> {
+        shared::shared(self.sessions())
+    }
+
+    /// Whether another session than that of `key` has the transcript that it has.
+    pub fn shares_transcript(&self, key: &SessionKey) -> bool {
+        let own = self.get(key).map(transcript_name);
+        let mut others = self.sessions().filter(|(other, _)| *other != key.as_str());
+        own.is_some_and(|own| others.any(|(_, entry)| transcript_name(entry) == own))
     }
 
     /// How many sessions there are.
@@ -350,6 +366,7 @@ impl Store {
         if entries > 0 {
             notices.push(Notice::Unusable { entries });
         }
+        notices.extend(self.shared().into_iter().map(Notice::Shared));
     }
 
     fn rebuild(&mut self, notices: &mut Vec<Notice>) -> Result<(), Error> {
@@ -409,6 +426,22 @@ pub fn known(dir: &Path, agent: &AgentId) -> Result<Known, Error> {
         }
         file::IndexFile::Broken(problem) => Ok(Known::Broken(problem)),
     }
+}
+
+/// Sessions of the index in `dir` that have one conversation; none where it cannot be read,
+/// which [`known`] tells.
+///
+/// # Errors
+/// The index cannot be read.
+pub fn shared(dir: &Path, agent: &AgentId) -> Result<Vec<Shared>, Error> {
+    let file::IndexFile::Index(raw) = file::read(&dir.join(INDEX))? else {
+        return Ok(Vec::new());
+    };
+    let slots = file::slots(raw, agent);
+    let sessions = slots
+        .iter()
+        .filter_map(|(key, slot)| Some((key.as_str(), slot.session()?)));
+    Ok(shared::shared(sessions))
 }
 
 /// The name of a session's transcript in the sessions directory.

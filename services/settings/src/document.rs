@@ -56,10 +56,14 @@ impl Document {
 
     /// What is most likely a mistake, each as a line with its place.
     pub fn doubts(&self) -> Vec<String> {
-        let mut doubts = effect::doubts(&self.value);
-        self.name_as_written(&mut doubts);
-        locate::place(&mut doubts, &self.sources);
-        doubts.iter().map(Problem::placed).collect()
+        self.lines(effect::doubts(&self.value))
+    }
+
+    /// The problems as lines, each by the key that the files have, with its place.
+    pub fn lines(&self, mut problems: Vec<Problem>) -> Vec<String> {
+        self.name_as_written(&mut problems);
+        locate::place(&mut problems, &self.sources);
+        problems.iter().map(Problem::placed).collect()
     }
 
     /// Names the keys of `problems` as the files have them.

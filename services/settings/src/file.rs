@@ -303,11 +303,8 @@ pub fn validate(paths: &Paths, environment: &Environment) -> Result<Findings, Er
     let notes = notes.into_iter().chain(settings.order_problems.clone());
     let absent = settings.absent_of_servers().into_iter();
     let absent = absent.chain(settings.told_nowhere());
-    let absent: Vec<_> = absent
-        .map(|(path, problem)| Problem::other(path, problem))
-        .collect();
-    let mut absent: Vec<_> = unknown_models(&settings).chain(absent).collect();
-    document.name_as_written(&mut absent);
+    let absent = absent.map(|(path, problem)| Problem::other(path, problem));
+    let absent: Vec<_> = settings.unknown_models().chain(absent).collect();
     // Of a variable that is not set the document's warnings tell.
     let is_beside_variables = |(path, _): &(KeyPath, String)| {
         let parts = path.parts();
@@ -326,7 +323,7 @@ pub fn validate(paths: &Paths, environment: &Environment) -> Result<Findings, Er
         warnings.extend(notes);
         warnings.extend(settings.base.provider_faults.into_values());
         // What is missing today may be there tomorrow: it makes no file invalid.
-        warnings.extend(placed(absent, &document.sources));
+        warnings.extend(document.lines(absent));
         let mut faults = settings.base.faults;
         document.name_as_written(&mut faults);
         locate::place(&mut faults, &document.sources);
@@ -344,36 +341,6 @@ pub fn validate(paths: &Paths, environment: &Environment) -> Result<Findings, Er
 fn unused(paths: &Paths) -> Vec<Unused> {
     let written = document::written(&paths.configuration);
     written.map_or_else(|_| Vec::new(), |written| effect::unused(&written))
-}
-
-/// Models that agents are to have and nobody can be asked for.
-fn unknown_models(settings: &Settings) -> impl Iterator<Item = Problem> {
-    let named = settings.agents.values().flat_map(|agent| {
-        let models = agent.model.iter().chain(&agent.fallbacks);
-        let own = models.map(|name| (agent.model_key.clone(), name));
-        let beat = settings
-            .heartbeat(&agent.id)
-            .and_then(|it| it.model.as_ref());
-        let key = || format!("{}.model", settings.heartbeat_section(&agent.id));
-        own.chain(beat.map(|name| (key(), name)))
-    });
-    let mut problems = Vec::new();
-    for (key, name) in named {
-        if let Err(unknown) = settings.known_models.check(name) {
-            let key = KeyPath::parse(&key).unwrap_or_default();
-            let problem = Problem::other(key, unknown.to_string());
-            if !problems.contains(&problem) {
-                problems.push(problem);
-            }
-        }
-    }
-    problems.into_iter()
-}
-
-/// The problems as lines, each with its place.
-fn placed(mut problems: Vec<Problem>, sources: &[Source]) -> Vec<String> {
-    locate::place(&mut problems, sources);
-    problems.iter().map(Problem::placed).collect()
 }
 
 /// The file before the last change.

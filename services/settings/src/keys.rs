@@ -99,7 +99,8 @@ sections! {
     pub struct Agents {
         /// What holds for every agent that does not say otherwise.
         defaults: Agent,
-        /// Agents beside `main`, or settings for it.
+        /// Agents beside `main`, or settings for it. The first one is the default
+        /// unless another is marked.
         list: Vec<ListedAgent>,
         /// The same by id; they are in the list when settings are made.
         #[serde(skip_serializing)]
@@ -286,8 +287,8 @@ sections! {
         cpu_seconds: u64 = 3600,
         /// Memory of all processes of a turn together.
         // Room for a build or a test suite, and half of a small machine.
-        #[serde(with = "crate::size::bytes")]
-        #[cfg_attr(test, schemars(with = "Option<crate::size::Size>"))]
+        #[serde(with = "openclaw_config::size::bytes")]
+        #[cfg_attr(test, schemars(with = "Option<tests::Size>"))]
         memory_max: u64 = 2048 * MIB,
         /// Processes and threads of a turn.
         // A parallel build needs tens; a fork bomb ends here.

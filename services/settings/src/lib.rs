@@ -17,7 +17,6 @@ pub mod origin;
 pub mod provider;
 mod section;
 mod settings;
-pub mod size;
 #[cfg(test)]
 mod tests;
 mod units;

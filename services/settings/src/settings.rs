@@ -171,7 +171,7 @@ impl Settings {
             document: &document,
             fragment: &fragment,
         };
-        let (mut agents, default_agent) = source.agents()?;
+        let mut agents = source.agents()?;
         if let Some(unknown) = named_agents::unknown(&fragment, &agents) {
             return Err(invalid(unknown));
         }
@@ -193,7 +193,7 @@ impl Settings {
             fixed: fixed(&paths, &doors, &fragment.gateway.cli),
             gateway: doors,
             agents,
-            default_agent,
+            default_agent: workspaces::default_agent(&fragment.agents).to_owned(),
             known_models,
             models: ModelList::of(&fragment.models),
             default_model: fragment.models.default.clone(),
@@ -247,6 +247,8 @@ impl Settings {
     pub(crate) fn take_names(&mut self, document: &Document) {
         self.unused = document.unused();
         self.doubts.extend(document.doubts());
+        let unlisted = document.lines(self.unlisted_models());
+        self.doubts.extend(unlisted);
         document.name_as_written(&mut self.faults);
         let keys = self.agents.values_mut();
         for key in keys.flat_map(|it| [&mut it.model_key, &mut it.backend_key]) {

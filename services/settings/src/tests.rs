@@ -119,6 +119,7 @@ const WITHOUT_DEFAULT: [(&str, &str); 47] = [
 pub(crate) fn forget_choices(settings: &mut Settings) {
     settings.stated = Fragment::default();
     settings.memory.is_context_set = false;
+    settings.queue.forget_choices();
     for agent in settings.agents.values_mut() {
         agent.max_tokens = agent.max_tokens.filter(|tokens| *tokens != MAX_TOKENS);
         agent.stated = Agent::default();

@@ -1,7 +1,11 @@
 //! What a model is told about a tool.
 
+use openclaw_tokens::characters;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
+
+/// What is around a tool's definition in a request, in characters.
+const FRAME: usize = 48;
 
 /// A tool's name, one-line description and parameter schema.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,5 +26,11 @@ impl ToolDefinition {
             description: description.into(),
             parameters,
         }
+    }
+
+    /// What it costs a model at most in each request, in characters of plain English.
+    pub fn cost(&self) -> usize {
+        let written = json!([self.name, self.description, self.parameters]);
+        characters(&written.to_string()) + FRAME
     }
 }

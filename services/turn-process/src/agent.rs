@@ -12,6 +12,7 @@ use openclaw_daemon::failure;
 use openclaw_handoff::meter::Meter;
 use openclaw_handoff::spool::{Refused, Spool};
 use openclaw_handoff::stdio;
+use openclaw_mcp_servers::Servers;
 use openclaw_model_api::bill::Bill;
 use openclaw_proto::event::{Code, Failed, Kind, Resources};
 use openclaw_sandbox::{EXIT_CONFINEMENT, Failure};
@@ -51,6 +52,7 @@ pub(crate) struct Outcome<'a> {
     pub(crate) meter: &'a Meter,
     pub(crate) bill: &'a Bill,
     pub(crate) activity: &'a Activity,
+    pub(crate) servers: &'a Servers,
 }
 
 impl Outcome<'_> {
@@ -58,6 +60,7 @@ impl Outcome<'_> {
     pub(crate) fn resources(&self) -> Resources {
         Resources {
             cost_usd: self.bill.cost(),
+            server_tool_tokens: self.servers.tokens(),
             ..self.meter.read()
         }
     }

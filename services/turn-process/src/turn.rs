@@ -281,16 +281,19 @@ impl Turn {
         let is_metered = order.speech.is_relayed();
         let bill = Arc::new(Bill::new(order.budget.clone(), agent_id, is_metered));
         let activity = Arc::new(Activity::new(self.spec.log_content));
+        let servers = Arc::new(servers);
         let outcome = Outcome {
             spool: &self.spool,
             meter: &meter,
             bill: &bill,
             activity: &activity,
+            servers: &servers,
         };
         let terminal = match agent {
             Ok(started) => {
                 let shared = (Arc::clone(&bill), Arc::clone(&activity));
-                self.attend((started, servers), (order, history), outcome, shared)
+                let started = (started, Arc::clone(&servers));
+                self.attend(started, (order, history), outcome, shared)
                     .await
             }
             Err(error) => failed("start the agent", Code::Internal, &error),
@@ -305,7 +308,7 @@ impl Turn {
 
     async fn attend(
         &self,
-        (started, servers): (Started, Servers),
+        (started, servers): (Started, Arc<Servers>),
         (order, history): OrderWithHistory,
         outcome: Outcome<'_>,
         (bill, activity): (Arc<Bill>, Arc<Activity>),
@@ -324,7 +327,6 @@ impl Turn {
             order.decisions.clone(),
             Arc::clone(&activity),
         ));
-        let servers = Arc::new(servers);
         let notes = Notes::new(Arc::clone(&servers), Arc::clone(&self.spool));
         let tools = self.tools(
             &order,

@@ -172,6 +172,7 @@ fn bill(row: &Row<'_>) -> rusqlite::Result<Bill> {
             memory_peak_bytes: count(row, 10)?,
             tasks_peak: count(row, 11)?,
             cost_usd: None,
+            server_tool_tokens: None,
         }),
         input_tokens: count(row, 12)?,
         output_tokens: count(row, 13)?,

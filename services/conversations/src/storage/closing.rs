@@ -6,7 +6,7 @@ use openclaw_sessions::store::{BackendSession, SessionEntry};
 use openclaw_sessions::transcript::{Draft, Usage};
 use openclaw_sessions::{SessionKey, now_ms};
 
-use super::command::{Closing, Reply, backend_session_of, state_of};
+use super::command::{Closing, Reply, SERVER_TOOL_TOKENS, backend_session_of, state_of};
 use super::delivery::Answers;
 use super::entries::Described;
 use super::ledger::{Change, Spent};
@@ -19,6 +19,8 @@ impl StateFiles {
     pub(super) fn close(&mut self, closing: Closing, reply: Reply<()>) -> Staged {
         let now = now_ms();
         let cost = self.cost(&closing.outcome, &closing.usage);
+        let of_servers = closing.resources.as_ref();
+        let of_servers = of_servers.and_then(|resources| resources.server_tool_tokens);
         let spent = closing.resources.clone().map(|resources| {
             Box::new(Spent {
                 cost_usd: resources.cost_usd.or(cost),
@@ -63,6 +65,11 @@ impl StateFiles {
                     entry.add_usage(&closing.usage, closing.context_tokens);
                     if let Some(dollars) = cost {
                         entry.add_cost(dollars);
+                    }
+                    match of_servers {
+                        Some(0) => entry.clear(SERVER_TOOL_TOKENS),
+                        Some(tokens) => entry.set(SERVER_TOOL_TOKENS, tokens),
+                        None => {}
                     }
                 });
                 Staged::new(reply, noted)

@@ -83,7 +83,12 @@ pub struct Overrides {
     pub limits: String,
     /// The credential that it chose.
     pub auth_profile: Option<AuthProfile>,
+    /// Tokens that what servers of tools offered took of a request of its last turn.
+    pub server_tool_tokens: u64,
 }
+
+/// The field of a session's entry for [`Overrides::server_tool_tokens`].
+pub const SERVER_TOOL_TOKENS: &str = "serverToolTokens";
 
 /// What a session's entry says of messages that find it busy.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

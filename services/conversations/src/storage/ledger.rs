@@ -314,6 +314,7 @@ mod tests {
                 memory_peak_bytes: 1 << 20,
                 tasks_peak: 4,
                 cost_usd: None,
+                server_tool_tokens: None,
             },
             input_tokens: 10,
             output_tokens: 2,

@@ -412,6 +412,11 @@ fn tell(agent: &AgentId, notice: &Notice) {
             entries,
             "the session index has entries that are not understood; they are kept and not used"
         ),
+        Notice::Shared(shared) => tracing::warn!(
+            openclaw_agent = %agent,
+            "{shared}: what is said in one of them is said in all (`openclawctl doctor` says how to end \
+             that)"
+        ),
     }
 }
 

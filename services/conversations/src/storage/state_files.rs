@@ -17,7 +17,7 @@ use openclaw_sessions::{AgentId, SessionKey, now_ms};
 use crate::auth_profile;
 use crate::feed::{Happening, Series};
 
-use super::command::{BackendSessions, Overrides, QueueFields, StoredRun};
+use super::command::{BackendSessions, Overrides, QueueFields, SERVER_TOOL_TOKENS, StoredRun};
 use super::delivery;
 use super::entries::Described;
 use super::home::Home;
@@ -302,6 +302,7 @@ pub(super) fn overrides_of(entry: &SessionEntry) -> Overrides {
             drop: entry.get("queueDrop"),
         },
         auth_profile: auth_profile::chosen(|name| entry.get(name)),
+        server_tool_tokens: entry.get(SERVER_TOOL_TOKENS).unwrap_or_default(),
         limits: entry
             .get::<serde_json::Value>("limits")
             .map(|limits| limits.to_string())

@@ -122,7 +122,7 @@ mod tests {
     fn settings() -> Settings {
         let environment: Environment = [("HOME", "/h")].into_iter().collect();
         let paths = Paths::resolve(&environment).unwrap();
-        let document = serde_json::json!({"agents": {"list": [{"id": "work"}]}});
+        let document = serde_json::json!({"agents": {"list": [{"id": "main"}, {"id": "work"}]}});
         Settings::assemble(paths, document, &environment).unwrap()
     }
 

@@ -23,7 +23,10 @@ const WORKSPACE_ACCESS: Effect = Restricts {
 pub(super) const ROWS: &[Row] = &[
     row(
         "agents",
-        NotNeeded("one user owns the suite"),
+        NotSupported(
+            "messages that name no agent go to the one that is marked with \"default\": true, or to \
+             the first",
+        ),
         &["ownership"],
     ),
     row(

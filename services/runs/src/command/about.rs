@@ -15,6 +15,7 @@ use crate::bus::DomainEvent;
 use crate::held;
 use crate::model;
 use crate::queue::{Change, Settings};
+use crate::run::DEFAULT_CHANNEL;
 
 /// `/status`
 pub(super) async fn status(ask: &Ask<'_>) -> Result<String, Failure> {
@@ -68,7 +69,9 @@ fn queue_of(ask: &Ask<'_>, entry: Option<&Map<String, Value>>) -> Settings {
         ..Overrides::default()
     };
     let settings = ask.turns.configuration.settings();
-    Settings::of(&overrides, &settings.queue, &ask.run.channel)
+    let channel = ask.run.channel.as_str();
+    let waits = channel == DEFAULT_CHANNEL;
+    Settings::of(&overrides, &settings.queue, (channel, waits))
 }
 
 /// `/queue`: shows or sets what messages do that find the session busy.

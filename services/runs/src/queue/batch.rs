@@ -9,6 +9,10 @@ use crate::run::Run;
 /// The longest that collecting waits altogether, however many come.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// What is said of messages that have no answer of their own.
+const TOGETHER: &str = "the message is answered together with another one that waited \
+                        (messages.queue)";
+
 impl Queue {
     /// What the turn of `run` is asked when that is not its own `text` alone. Runs
     /// whose messages were collected end without an answer of their own.
@@ -36,7 +40,7 @@ impl Queue {
         let mut texts = vec![text];
         for other in &others {
             texts.extend(other.queued.get().map(|it| it.text.as_str()));
-            other.absorb();
+            other.absorb(TOGETHER);
         }
         run.note_collected(others.iter().map(|other| other.id.clone()));
         Some(together(&texts))

@@ -19,6 +19,10 @@ const LINES_LIMIT: usize = 50;
 /// person writes.
 const SESSIONS_LIMIT: usize = 1024;
 
+/// What is said of messages that get no turn.
+const DROPPED: &str = "the message is not answered: more of them wait than messages.queue.cap \
+                       (it is in the conversation)";
+
 /// Messages that got no turn, by session, until its next turn is told.
 #[derive(Debug, Default)]
 pub(super) struct Dropped(Mutex<HashMap<SessionKey, Lines>>);
@@ -79,7 +83,7 @@ impl Queue {
             {
                 self.dropped.note(&run.key, &queued.text);
             }
-            oldest.absorb();
+            oldest.absorb(DROPPED);
         }
     }
 }

@@ -26,16 +26,32 @@ pub type Change = (&'static str, Value);
 
 impl Settings {
     /// What the session's entry says, and what is configured for the rest of
-    /// messages over `channel`.
-    pub fn of(overrides: &Overrides, configured: &QueueSettings, channel: &str) -> Self {
+    /// messages over a channel. Of those who wait for the answer, messages follow one
+    /// another, all of them, until somebody says otherwise.
+    pub fn of(
+        overrides: &Overrides,
+        configured: &QueueSettings,
+        (channel, waits): (&str, bool),
+    ) -> Self {
         let queue = &overrides.queue;
-        let mode = queue.mode.as_deref().and_then(Mode::parse);
+        let own = queue.mode.as_deref().and_then(Mode::parse);
+        let said = own.or_else(|| configured.said_mode(channel));
+        let is_patient = waits && said.is_none();
+        let mode = if is_patient {
+            Mode::Followup
+        } else {
+            said.unwrap_or_else(|| configured.mode(channel))
+        };
         let drop = queue.drop.as_deref().and_then(Drop::parse);
         let debounce = queue.debounce_ms.map(Duration::from_millis);
+        let cap = match queue.cap {
+            None if is_patient && !configured.is_cap_said() => u64::MAX,
+            own => own.unwrap_or_else(|| configured.cap()),
+        };
         Self {
-            mode: mode.unwrap_or_else(|| configured.mode(channel)),
+            mode,
             debounce: debounce.unwrap_or_else(|| configured.debounce(channel)),
-            cap: usize::try_from(queue.cap.unwrap_or(configured.cap)).unwrap_or(usize::MAX),
+            cap: usize::try_from(cap).unwrap_or(usize::MAX),
             drop: drop.unwrap_or(configured.drop),
         }
     }
@@ -88,6 +104,8 @@ fn duration(text: &str) -> Option<Duration> {
 
 #[cfg(test)]
 mod tests {
+    use openclaw_config::{Environment, Paths};
+
     use super::*;
 
     #[test]
@@ -119,15 +137,36 @@ mod tests {
     fn what_a_session_does_not_say_is_configured_or_the_default() {
         let mut overrides = Overrides::default();
         let configured = QueueSettings::default();
-        let settings = Settings::of(&overrides, &configured, "webchat");
+        let settings = Settings::of(&overrides, &configured, ("webchat", false));
         assert_eq!(
             (settings.mode, settings.cap, settings.drop),
             (Mode::Steer, 20, Drop::Summarize)
         );
         overrides.queue.mode = Some("collect".to_owned());
         overrides.queue.debounce_ms = Some(7);
-        let settings = Settings::of(&overrides, &configured, "webchat");
+        let settings = Settings::of(&overrides, &configured, ("webchat", false));
         assert_eq!(settings.mode, Mode::Collect);
         assert_eq!(settings.debounce, Duration::from_millis(7));
+    }
+
+    #[test]
+    fn command_line_has_every_message_answered_until_somebody_says_otherwise() {
+        let of = |overrides: &Overrides, configured: Value| {
+            let environment: Environment = [("HOME", "/h")].into_iter().collect();
+            let paths = Paths::resolve(&environment).unwrap();
+            let document = json!({"messages": {"queue": configured}});
+            let settings = openclaw_settings::Settings::assemble(paths, document, &environment);
+            let settings = Settings::of(overrides, &settings.unwrap().queue, ("cli", true));
+            (settings.mode, settings.cap)
+        };
+        let mut overrides = Overrides::default();
+        assert_eq!(of(&overrides, json!({})), (Mode::Followup, usize::MAX));
+        assert_eq!(of(&overrides, json!({"cap": 3})), (Mode::Followup, 3));
+        let steer = json!({"mode": "steer"});
+        assert_eq!(of(&overrides, steer), (Mode::Steer, 20));
+        let by_channel = json!({"byChannel": {"cli": "interrupt", "telegram": "collect"}});
+        assert_eq!(of(&overrides, by_channel), (Mode::Interrupt, 20));
+        overrides.queue.mode = Some("collect".to_owned());
+        assert_eq!(of(&overrides, json!({})), (Mode::Collect, 20));
     }
 }

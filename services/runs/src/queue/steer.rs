@@ -8,6 +8,10 @@ use tracing::Instrument as _;
 use super::{Mode, Queue};
 use crate::run::Run;
 
+/// What is said of messages that have no answer of their own.
+const TAKEN: &str = "the message went into the turn that runs, whose answer is its answer \
+                     (messages.queue)";
+
 impl Queue {
     /// The message of `run` wants to go into its session's turn. When that has not
     /// begun yet, [`Self::begun`] comes back to it.
@@ -56,6 +60,6 @@ impl Queue {
     pub(crate) fn taken(&self, turn: &Run, run_ids: &[String]) {
         let runs = run_ids.iter().filter_map(|id| self.runs.find(id));
         let own = runs.filter(|run| run.key == turn.key && run.id != turn.id);
-        own.for_each(|run| run.absorb());
+        own.for_each(|run| run.absorb(TAKEN));
     }
 }

@@ -64,7 +64,9 @@ impl Asked {
         let model = chosen.or_else(|| settings.model_of(run.key.agent().as_str()));
         let tokens = settings.context_tokens(model);
         let agent = settings.agent(run.key.agent().as_str());
-        let reserved = conversation::reserved(agent, &text, &context);
+        let of_servers = usize::try_from(admitted.overrides.server_tool_tokens);
+        let reserved = conversation::reserved(agent, &text, &context)
+            .saturating_add(of_servers.unwrap_or(usize::MAX));
         let mut waiting = turns.lanes.runs(&run.key);
         waiting.extend(run.collected());
         Self {

@@ -31,7 +31,7 @@ pub(super) enum LoadError {
     Thread(#[from] tokio::task::JoinError),
 }
 
-/// What of a request is not the conversation, in tokens: instructions, tools, what
+/// What of a request is not the conversation, in tokens: instructions, our tools, what
 /// memory found, and the message.
 pub(super) fn reserved(agent: Option<&AgentSettings>, text: &str, context: &Context) -> usize {
     let files = context.bootstrap.iter();

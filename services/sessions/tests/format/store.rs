@@ -239,6 +239,50 @@ fn entries_that_are_not_understood_are_kept() {
 }
 
 #[test]
+fn sessions_with_one_conversation_are_told_and_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let entry =
+        |id: &str, file: &str| json!({"sessionId": id, "sessionFile": file, "updatedAt": 1});
+    let shared = json!({
+        "agent:main:main": entry("one", "one.jsonl"),
+        "agent:main:copy": entry("one", "one.jsonl"),
+        "agent:main:id": entry("two", "a.jsonl"),
+        "agent:main:same": entry("two", "b.jsonl"),
+        "agent:main:file": entry("three", "c.jsonl"),
+        "agent:main:other": entry("four", "/elsewhere/c.jsonl"),
+        "agent:main:alone": entry("five", "five.jsonl"),
+    });
+    fs::write(dir.path().join("sessions.json"), shared.to_string()).unwrap();
+    let (mut kept, notices) = store(dir.path());
+    let said: Vec<String> = notices
+        .iter()
+        .map(|notice| match notice {
+            Notice::Shared(shared) => shared.to_string(),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    let expected = [
+        "agent:main:copy and agent:main:main have one conversation (one.jsonl)",
+        "agent:main:file and agent:main:other have one conversation (c.jsonl)",
+        "agent:main:id and agent:main:same have one conversation (a.jsonl)",
+    ];
+    assert_eq!(said, expected);
+    for (name, is_shared) in [
+        ("copy", true),
+        ("other", true),
+        ("id", false),
+        ("alone", false),
+    ] {
+        assert_eq!(kept.shares_transcript(&key(name)), is_shared, "{name}");
+    }
+    kept.get_mut(&key("alone")).unwrap().touch(9);
+    kept.flush().unwrap();
+    assert_eq!(index(dir.path()).as_object().unwrap().len(), 7);
+    kept.remove(&key("copy"));
+    assert!(!kept.shares_transcript(&key("main")));
+}
+
+#[test]
 fn a_transcript_is_always_in_the_sessions_directory() {
     let dir = tempfile::tempdir().unwrap();
     for (file, expected) in [

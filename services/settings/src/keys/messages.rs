@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::chosen::Chosen;
 use crate::section::sections;
 use crate::units::milliseconds;
 
@@ -18,8 +19,10 @@ sections! {
     /// `messages.queue`.
     pub struct Queue {
         /// `steer`: into the turn that runs; `followup`: answered next;
-        /// `collect`: answered next, together; `interrupt`: the turn ends.
-        mode: QueueMode = QueueMode::Steer,
+        /// `collect`: answered next, together; `interrupt`: the turn ends. Messages
+        /// of the command line follow one another until it is set; requests over HTTP
+        /// and jobs always do.
+        mode: Chosen<QueueMode> = Chosen::by_default(QueueMode::Steer),
         /// The same for a channel.
         by_channel: BTreeMap<String, QueueMode>,
         /// Milliseconds that followups and collecting wait for another message.
@@ -29,10 +32,11 @@ sections! {
         debounce: Duration = Duration::from_millis(500),
         /// The same for a channel.
         debounce_ms_by_channel: BTreeMap<String, u64>,
-        /// Messages that may wait in one session.
+        /// Messages that may wait in one session. Those of the command line all do
+        /// until it or the mode is set.
         #[cfg_attr(test, schemars(range(min = 1, max = 10_000)))]
         // As in OpenClaw.
-        cap: u64 = 20,
+        cap: Chosen<u64> = Chosen::by_default(20),
         /// What becomes of messages beyond it: `summarize`, `old` or `new`.
         drop: QueueDrop = QueueDrop::Summarize,
     }

@@ -187,6 +187,17 @@ fn describe_defaults(schema: &mut Value, defaults: &Value, section: &str) {
 }
 
 /// UPDATE_SCHEMA=1 writes the file.
+/// What the schema says of a size.
+#[derive(schemars::JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(super) enum Size {
+    /// Bytes.
+    Number(u64),
+    /// With a unit, such as `512M` or `2G`.
+    Text(String),
+}
+
 #[test]
 fn the_shipped_schema_is_that_of_the_types() {
     let generated = format!("{:#}\n", generated());

@@ -139,18 +139,14 @@ pub(super) struct Source<'a> {
 const NOT_TAKEN_OVER: [&str; 4] = ["identity", "name", "tools", "workspace"];
 
 impl Source<'_> {
-    /// All agents by id, and the default one's id.
-    pub(super) fn agents(&self) -> Result<(BTreeMap<String, AgentSettings>, String), Error> {
+    /// All agents by id.
+    pub(super) fn agents(&self) -> Result<BTreeMap<String, AgentSettings>, Error> {
         let fragment = self.fragment;
         let mut agents = BTreeMap::new();
-        let mut default_agent = MAIN;
         for (index, listed) in fragment.agents.list.iter().enumerate() {
             self.check_id(&listed.id, index)?;
             let settings = self.agent(&listed.id, Some((index, &listed.agent)))?;
             agents.insert(listed.id.clone(), settings);
-            if listed.default {
-                default_agent = &listed.id;
-            }
         }
         if !agents.contains_key(MAIN) {
             agents.insert(MAIN.to_owned(), self.agent(MAIN, None)?);
@@ -160,7 +156,7 @@ impl Source<'_> {
                 agent.workspace = folder.into();
             }
         }
-        Ok((agents, default_agent.to_owned()))
+        Ok(agents)
     }
 
     /// The search of all agents.

@@ -1,10 +1,12 @@
 //! Which models may be named: those of providers that the configuration has.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use openclaw_config::key::KeyPath;
 use openclaw_config::nearest;
+use openclaw_config::problem::Problem;
 
-use super::AgentSettings;
+use super::{AgentSettings, Settings};
 use crate::keys;
 use crate::provider;
 
@@ -54,6 +56,8 @@ pub enum UnknownModel {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KnownModels {
     listed: BTreeMap<String, Vec<String>>,
+    /// What the configuration itself names may be chosen, too, as provider and model.
+    named: BTreeSet<(String, String)>,
     /// Providers that cannot be asked, and why.
     faults: BTreeMap<String, String>,
 }
@@ -74,19 +78,13 @@ impl KnownModels {
                 .filter_map(|model| model["id"].as_str());
             models.insert(id.clone(), ids.map(str::to_owned).collect());
         }
-        // What the configuration itself names may be chosen, too.
         let chosen = agents.flat_map(|agent| agent.model.iter().chain(&agent.fallbacks));
-        for name in chosen.chain(&fragment.default) {
-            let (provider, model) = named(name);
-            match models.get_mut(provider) {
-                Some(listed) if !listed.is_empty() && !listed.iter().any(|it| it == model) => {
-                    listed.push(model.to_owned());
-                }
-                _ => {}
-            }
-        }
+        let chosen = chosen.chain(&fragment.default).map(|name| named(name));
         Self {
             listed: models,
+            named: chosen
+                .map(|(provider, model)| (provider.to_owned(), model.to_owned()))
+                .collect(),
             faults: faults.clone(),
         }
     }
@@ -94,6 +92,20 @@ impl KnownModels {
     /// Whether `name` (`provider/model`, or a model of Anthropic's) can be asked
     /// for, as far as the configuration tells.
     pub fn check(&self, name: &str) -> Result<(), UnknownModel> {
+        let (provider, model) = named(name);
+        match self.check_listed(name) {
+            Err(UnknownModel::Model { .. }) if self.is_named(provider, model) => Ok(()),
+            checked => checked,
+        }
+    }
+
+    fn is_named(&self, provider: &str, model: &str) -> bool {
+        let name = (provider.to_owned(), model.to_owned());
+        self.named.contains(&name)
+    }
+
+    /// The same without what the configuration names and no provider lists.
+    fn check_listed(&self, name: &str) -> Result<(), UnknownModel> {
         let (provider, model) = named(name);
         if let Some(fault) = self.faults.get(provider) {
             return Err(UnknownModel::Unusable {
@@ -119,6 +131,55 @@ impl KnownModels {
             model: model.to_owned(),
             known,
         })
+    }
+}
+
+impl Settings {
+    /// Models that the configuration names and that nobody has, or that are not among
+    /// those that their provider lists, by the keys that name them.
+    pub(crate) fn unknown_models(&self) -> impl Iterator<Item = Problem> {
+        self.unknown().into_iter().map(|(problem, _)| problem)
+    }
+
+    /// Those of them that are asked for all the same: their provider lists others.
+    pub(crate) fn unlisted_models(&self) -> Vec<Problem> {
+        let is_unlisted = |it: &(Problem, UnknownModel)| matches!(it.1, UnknownModel::Model { .. });
+        let unlisted = self.unknown().into_iter().filter(is_unlisted);
+        unlisted.map(|(problem, _)| problem).collect()
+    }
+
+    fn unknown(&self) -> Vec<(Problem, UnknownModel)> {
+        let mut found: Vec<(Problem, UnknownModel)> = Vec::new();
+        for (key, name) in self.named_models() {
+            let Err(unknown) = self.known_models.check_listed(name) else {
+                continue;
+            };
+            let text = match &unknown {
+                UnknownModel::Model { .. } => format!("{unknown}; it is asked for all the same"),
+                UnknownModel::Provider { .. } | UnknownModel::Unusable { .. } => {
+                    unknown.to_string()
+                }
+            };
+            let problem = Problem::other(KeyPath::parse(&key).unwrap_or_default(), text);
+            if !found.iter().any(|(known, _)| *known == problem) {
+                found.push((problem, unknown));
+            }
+        }
+        found
+    }
+
+    /// The models that the configuration names, each with its key.
+    fn named_models(&self) -> Vec<(String, &str)> {
+        let default = self.default_model.as_deref();
+        let default = default.map(|name| ("models.default".to_owned(), name));
+        let of_agents = self.agents.values().flat_map(|agent| {
+            let own = agent.model.iter().chain(&agent.fallbacks);
+            let own = own.map(|name| (agent.model_key.clone(), name.as_str()));
+            let beat = self.heartbeat(&agent.id).and_then(|it| it.model.as_deref());
+            let key = || format!("{}.model", self.heartbeat_section(&agent.id));
+            own.chain(beat.map(|name| (key(), name)))
+        });
+        default.into_iter().chain(of_agents).collect()
     }
 }
 
@@ -170,5 +231,38 @@ mod tests {
             .unwrap_err()
             .to_string();
         assert!(unknown.contains("it has tiny, small"), "{unknown}");
+    }
+
+    #[test]
+    fn models_that_no_list_has_are_found_by_their_keys() {
+        let settings = settings(json!({
+            "agents": {
+                "defaults": {"model": {"primary": "mine/smal", "fallbacks": ["mine/small", "open/x"]}},
+                "list": [{"id": "main"}, {"id": "own", "model": "mine/tin"},
+                    {"id": "lost", "model": "nosuch/m"}],
+            },
+            "models": {"default": "mine/none", "providers": {
+                "mine": {"baseUrl": "http://a", "models": [{"id": "small"}, {"id": "tiny"}]},
+                "open": {"baseUrl": "http://b"},
+            }},
+        }));
+        let unlisted = settings.unlisted_models();
+        let said: Vec<String> = unlisted.iter().map(ToString::to_string).collect();
+        assert_eq!(said.len(), 3, "{said:#?}");
+        for (key, model, nearest) in [
+            ("models.default", "none", "small"),
+            ("agents.defaults.model", "smal", "small"),
+            ("agents.list.1.model", "tin", "tiny"),
+        ] {
+            let start =
+                format!("{key}: the provider mine has no model {model:?}; it has {nearest}");
+            let is_it = |it: &&String| it.starts_with(&start) && it.ends_with("all the same");
+            assert!(said.iter().any(|it| is_it(&it)), "{start}: {said:#?}");
+        }
+        let all: Vec<_> = settings.unknown_models().collect();
+        assert_eq!(all.len(), 4, "{all:#?}");
+        // What the configuration names may be chosen for a session, too.
+        assert_eq!(settings.known_models.check("mine/smal"), Ok(()));
+        assert!(settings.known_models.check("mine/other").is_err());
     }
 }

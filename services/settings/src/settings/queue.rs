@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::chosen::Chosen;
 use crate::keys::messages::{Queue, QueueDrop, QueueMode};
 
 /// The longest that may be asked for. A user waits for the answer meanwhile.
@@ -12,12 +13,11 @@ pub const DEBOUNCE_LIMIT: Duration = Duration::from_secs(60);
 /// does not say otherwise.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueueSettings {
-    mode: QueueMode,
+    mode: Chosen<QueueMode>,
     mode_by_channel: BTreeMap<String, QueueMode>,
     debounce: Duration,
     debounce_by_channel: BTreeMap<String, Duration>,
-    /// Messages that may wait in one session.
-    pub cap: u64,
+    cap: Chosen<u64>,
     /// What becomes of those beyond it.
     pub drop: QueueDrop,
 }
@@ -29,21 +29,43 @@ impl QueueSettings {
         let time = |ms: u64| Duration::from_millis(ms).min(DEBOUNCE_LIMIT);
         let of_channels = fragment.debounce_ms_by_channel.iter();
         Self {
-            mode: fragment.mode,
+            mode: fragment.mode.clone(),
             mode_by_channel: fragment.by_channel.clone(),
             debounce: fragment.debounce,
             debounce_by_channel: of_channels
                 .map(|(name, ms)| (name.clone(), time(*ms)))
                 .collect(),
-            cap: fragment.cap,
+            cap: fragment.cap.clone(),
             drop: fragment.drop,
         }
     }
 
     /// The mode of messages over `channel`.
     pub fn mode(&self, channel: &str) -> QueueMode {
+        let said = self.said_mode(channel);
+        said.unwrap_or(*self.mode.value())
+    }
+
+    /// The same where the configuration says it.
+    pub fn said_mode(&self, channel: &str) -> Option<QueueMode> {
         let own = self.mode_by_channel.get(channel);
-        own.copied().unwrap_or(self.mode)
+        own.or(self.mode.chosen()).copied()
+    }
+
+    /// Messages that may wait in one session.
+    pub fn cap(&self) -> u64 {
+        *self.cap.value()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn forget_choices(&mut self) {
+        self.mode = Chosen::by_default(*self.mode.value());
+        self.cap = Chosen::by_default(self.cap());
+    }
+
+    /// Whether the configuration says how many.
+    pub fn is_cap_said(&self) -> bool {
+        self.cap.is_chosen()
     }
 
     /// How long messages over `channel` are waited for.
@@ -82,6 +104,11 @@ mod tests {
         assert_eq!(queue.mode("telegram"), QueueMode::Collect);
         assert_eq!(queue.debounce("webchat"), Duration::from_millis(100));
         assert_eq!(queue.debounce("telegram"), DEBOUNCE_LIMIT);
-        assert_eq!((queue.cap, queue.drop), (20, QueueDrop::New));
+        assert_eq!((queue.cap(), queue.drop), (20, QueueDrop::New));
+        assert!(!queue.is_cap_said());
+        assert_eq!(queue.said_mode("x"), Some(QueueMode::Followup));
+        let plain = QueueSettings::default();
+        assert_eq!(plain.mode("x"), QueueMode::Steer);
+        assert_eq!(plain.said_mode("x"), None);
     }
 }

@@ -12,6 +12,7 @@ use openclaw_config::substitute::{self, Missing};
 use openclaw_credentials::Listed;
 use openclaw_credentials::{self as auth, Credential, Profile};
 
+use super::workspaces::MAIN;
 use super::{
     Embedder, MEMORY_SEARCH, McpServer, Settings, Workspaces, agent, memory, now_ms, tools,
 };
@@ -181,20 +182,26 @@ impl RunnerSettings {
             .find(|it| !self.permitted(agent_id, agent_id, &it.provider).is_empty())
     }
 
+    /// The agents whose profiles turns of the agent may use, first to last: its own, the
+    /// default agent's, and the main agent's, where logins are that no agent was named for.
+    pub fn holders<'a>(&'a self, agent_id: &'a str) -> [&'a str; 3] {
+        [agent_id, self.default_agent.as_str(), MAIN]
+    }
+
     /// A login at `provider` that would be used if it had not expired: of the
-    /// agent, or else of the main agent.
+    /// agent, or else of those that it shares.
     pub fn expired_login(&self, agent_id: &str, provider: &str) -> Option<&Profile> {
         let now = now_ms();
-        let agents = [agent_id, self.default_agent.as_str()];
+        let agents = self.holders(agent_id);
         let profiles = agents.map(|of| self.permitted(agent_id, of, provider));
         let mut profiles = profiles.into_iter().flatten();
         profiles.find(|profile| !profile.is_usable(now))
     }
 
-    /// The ways in by profiles: those of the agent, or else of the main agent.
+    /// The ways in by profiles: those of the agent, or else those that it shares.
     fn ways_in(&self, agent_id: &str, provider: &str) -> Vec<Access> {
         let now = now_ms();
-        let agents = [agent_id, self.default_agent.as_str()];
+        let agents = self.holders(agent_id);
         let of = |whose: &str| -> Vec<Access> {
             let all = self.permitted(agent_id, whose, provider).into_iter();
             all.filter(|profile| profile.is_usable(now))
@@ -208,7 +215,7 @@ impl RunnerSettings {
     /// The profiles of the agent `whose` that turns of the agent `agent_id` may ask
     /// the provider with, whether or not they have expired.
     fn permitted(&self, agent_id: &str, whose: &str, provider: &str) -> Vec<&Profile> {
-        let agents = [agent_id, self.default_agent.as_str()];
+        let agents = self.holders(agent_id);
         let of = |agent: &str| self.profiles.get(agent).into_iter().flatten();
         let is_known = |id: &str| agents.iter().any(|it| of(it).any(|it| it.id == id));
         let stored = agents

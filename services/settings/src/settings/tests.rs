@@ -55,7 +55,7 @@ fn a_workspace_where_somebody_else_writes_is_reached_through_no_link() {
     let folder = tempfile::tempdir().unwrap();
     let shared = folder.path().join("shared");
     for grant in [
-        json!({"agents": {"list": [{"id": "other", "workspace": shared}]}}),
+        json!({"agents": {"list": [{"id": "main", "default": true}, {"id": "other", "workspace": shared}]}}),
         json!({"sandbox": {"paths": {"rw": [shared]}}}),
         json!({"mcp": {"servers": {"s": {"command": "/bin/true", "paths": {"rw": [shared]}}}}}),
     ] {

@@ -26,6 +26,8 @@ pub struct ToolLayer {
     pub also_allow: Vec<String>,
     /// Not, whatever else is said.
     pub deny: Vec<String>,
+    /// Neither, and the key that says so.
+    pub off: Vec<(&'static str, &'static str)>,
 }
 
 /// An agent's tools.
@@ -132,27 +134,37 @@ pub(super) fn resolve(layers: &[&Tools]) -> ToolSettings {
 }
 
 fn layer(tools: &Tools) -> ToolLayer {
-    let mut deny = tools.deny.clone();
-    let exec = &tools.exec;
-    if [&exec.security, &exec.mode]
-        .into_iter()
-        .any(|word| word.as_deref() == Some("deny"))
-    {
-        deny.push("group:runtime".to_owned());
-    }
-    let web = [
-        ("web_search", tools.web.search.enabled),
-        ("web_fetch", tools.web.fetch.enabled),
+    let (exec, web) = (&tools.exec, &tools.web);
+    let denies = |word: &Option<String>| word.as_deref() == Some("deny");
+    let switches = [
+        (
+            denies(&exec.security),
+            "group:runtime",
+            "tools.exec.security is \"deny\"",
+        ),
+        (
+            denies(&exec.mode),
+            "group:runtime",
+            "tools.exec.mode is \"deny\"",
+        ),
+        (
+            web.search.enabled == Some(false),
+            "web_search",
+            "tools.web.search.enabled is false",
+        ),
+        (
+            web.fetch.enabled == Some(false),
+            "web_fetch",
+            "tools.web.fetch.enabled is false",
+        ),
     ];
-    let off = web
-        .into_iter()
-        .filter(|(_, enabled)| *enabled == Some(false));
-    deny.extend(off.map(|(name, _)| name.to_owned()));
+    let off = switches.into_iter().filter(|(is_off, ..)| *is_off);
     ToolLayer {
         profile: tools.profile.chosen().cloned(),
         allow: tools.allow.clone(),
         also_allow: tools.also_allow.clone(),
-        deny,
+        deny: tools.deny.clone(),
+        off: off.map(|(_, entry, key)| (entry, key)).collect(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Where agents work, as OpenClaw has it (`resolveAgentWorkspaceDir`): the folder of
-//! the defaults is that of the agent that is marked as the default one, and of any
-//! other agent a folder in it or, where there is none, in the state directory.
+//! the defaults is that of the agent that is marked as the default one or is the only one,
+//! and of any other agent a folder in it or, where there is none, in the state directory.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,6 +12,14 @@ use crate::keys::Agents;
 
 /// The agent that is always there.
 pub(super) const MAIN: &str = "main";
+
+/// The agent that messages go to which name none, as OpenClaw has it: the first that is
+/// marked, else the first of the list, else the main one.
+pub(super) fn default_agent(agents: &Agents) -> &str {
+    let list = &agents.list;
+    let marked = list.iter().find(|it| it.default);
+    marked.or(list.first()).map_or(MAIN, |it| it.id.as_str())
+}
 
 /// Where each agent works, and what is to be known of it, each a line.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -61,15 +69,17 @@ struct Rule<'a> {
 
 impl Rule<'_> {
     /// The agent that has the folder of the defaults: the one that is marked, if one
-    /// alone is. Without a mark it is the main agent, unless it is listed with others.
+    /// alone is, or the only one there is. Without either it is the main agent, unless it
+    /// is listed with others.
     fn owner(&self) -> Option<&str> {
         let list = &self.agents.list;
         let mut marked = list.iter().filter(|it| it.default);
         match (marked.next(), marked.next()) {
             (Some(agent), None) => Some(&agent.id),
+            (None, _) if list.len() == 1 => Some(&list[0].id),
             (None, _) => {
-                let is_one_of_several = list.len() > 1 && list.iter().any(|it| it.id == MAIN);
-                (!is_one_of_several).then_some(MAIN)
+                let is_listed = list.iter().any(|it| it.id == MAIN);
+                (!is_listed).then_some(MAIN)
             }
             (Some(_), Some(_)) => None,
         }
@@ -77,11 +87,12 @@ impl Rule<'_> {
 
     fn own(&self, id: &str) -> Option<PathBuf> {
         let agent = self.agents.list.iter().find(|it| it.id == id)?;
-        Some(self.paths.expand(agent.agent.workspace.as_deref()?))
+        let folder = said(agent.agent.workspace.as_deref());
+        folder.map(|it| self.paths.expand(it))
     }
 
     fn defaults(&self) -> Option<PathBuf> {
-        let folder = self.agents.defaults.workspace.as_deref();
+        let folder = said(self.agents.defaults.workspace.as_deref());
         folder.map(|it| self.paths.expand(it))
     }
 
@@ -111,6 +122,11 @@ impl Rule<'_> {
     fn is_free(&self, id: &str, folder: &Path) -> bool {
         !has_files(folder) || (id != MAIN && self.before(MAIN) == folder)
     }
+}
+
+/// A folder that is named; blanks name none, and not the folder of the configuration.
+fn said(folder: Option<&str>) -> Option<&str> {
+    folder.map(str::trim).filter(|it| !it.is_empty())
 }
 
 /// Whether somebody worked in a folder: one that holds only those of other agents has
@@ -161,8 +177,16 @@ mod tests {
                 all(&[("main", "/B")]),
             ),
             (
+                json!({"defaults": {"workspace": " "}, "list": [{"id": "main", "workspace": ""}]}),
+                all(&[("main", "workspace")]),
+            ),
+            (
                 json!({"list": [{"id": "main"}]}),
                 all(&[("main", "workspace")]),
+            ),
+            (
+                json!({"list": [{"id": "solo"}]}),
+                all(&[("main", "workspace-main"), ("solo", "workspace")]),
             ),
             (
                 json!({"list": two}),
@@ -200,6 +224,23 @@ mod tests {
             let found = placed(state, &agents);
             assert_eq!(found.folders, expected, "{agents}");
             assert_eq!(found.notes, [""; 0], "{agents}");
+        }
+    }
+
+    #[test]
+    fn default_agent_is_the_one_that_is_marked_or_the_first() {
+        for (list, expected) in [
+            (json!([]), "main"),
+            (json!([{"id": "solo"}]), "solo"),
+            (json!([{"id": "a"}, {"id": "main"}]), "a"),
+            (json!([{"id": "a"}, {"id": "b", "default": true}]), "b"),
+            (
+                json!([{"id": "a"}, {"id": "b", "default": true}, {"id": "c", "default": true}]),
+                "b",
+            ),
+        ] {
+            let agents = serde_json::from_value(json!({ "list": list })).unwrap();
+            assert_eq!(default_agent(&agents), expected, "{list}");
         }
     }
 

@@ -117,7 +117,7 @@ async fn a_denied_tool_says_which_key_denies_it() {
     let mut registry = Registry::new();
     registry.deny(openclaw_tools::Denial {
         tool: "execute_shell".to_owned(),
-        reason: "the configuration denies it (tools.deny or tools.exec.security)".to_owned(),
+        reason: "the configuration denies it (tools.deny)".to_owned(),
     });
     for name in ["exec", "execute_shell"] {
         let error = registry.execute(call(name)).await.error.unwrap();

@@ -84,6 +84,7 @@ pub(super) async fn send(mut call: Call) -> Result<Answer, Failure> {
     let extra = Extra {
         queue: Some(Wish {
             mode: params.queue_mode,
+            ..Wish::default()
         }),
         thinking_level: run::thinking(call.method, params.thinking)?,
         sender,

@@ -225,3 +225,44 @@ async fn index_of_a_killed_gateway_is_brought_up_to_date_from_the_ledger() {
     })
     .await;
 }
+
+/// Somebody gave two sessions one id while nothing ran.
+#[tokio::test]
+async fn sessions_with_one_conversation_are_told_and_lose_nothing() {
+    let model = Server::start().await.unwrap();
+    let mut suite = Setup::anthropic(&model).start().await;
+    suite
+        .ctl(&["message", "--session", "first", "hello"])
+        .await
+        .ok();
+    until("the index names it", || {
+        index(&suite).get("agent:main:first").is_some()
+    })
+    .await;
+    suite.terminate();
+    assert_eq!(suite.ended().await, Some(0));
+    let mut edited = index(&suite);
+    edited["agent:main:second"] = edited["agent:main:first"].clone();
+    let path = suite.state().join("agents/main/sessions/sessions.json");
+    fs::write(&path, edited.to_string()).unwrap();
+    let suite = suite.restart().await;
+    suite
+        .ctl(&["message", "--session", "second", "and more"])
+        .await
+        .ok();
+    let told = "agent:main:first and agent:main:second have one conversation";
+    assert_eq!(suite.log.message(told).await["level"], "warn");
+    let doctor = suite.ctl(&["doctor"]).await;
+    assert!(doctor.stdout.contains(told), "{doctor}");
+
+    suite
+        .ctl(&["sessions", "delete", "agent:main:second"])
+        .await
+        .ok();
+    let shown = suite
+        .ctl(&["sessions", "show", "first", "--transcript"])
+        .await;
+    for words in ["hello", "and more"] {
+        assert!(shown.stdout.contains(words), "{words}: {shown}");
+    }
+}

@@ -63,6 +63,7 @@ mod property_files;
 mod property_list;
 mod property_prompt;
 mod property_tools;
+mod queue;
 mod renewal;
 mod renewal_failures;
 mod retry;

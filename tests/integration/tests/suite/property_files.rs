@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 
-use integration_tests::{Setup, Socket, Suite};
+use integration_tests::{Setup, Socket, Suite, within};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::stat::{Mode, umask};
 use openclaw_proto::gateway::Message;
@@ -16,6 +17,7 @@ use tokio::runtime::Builder;
 use tokio::sync::Mutex;
 
 use crate::properties::{exchange, runner};
+use crate::telegram;
 
 /// Stands for a folder beside the state directory.
 const OUTSIDE: &str = "@OUTSIDE@";
@@ -54,9 +56,12 @@ enum Does {
     Edit,
     Patch,
     Shell,
+    Attach,
+    Receive,
+    BackUp,
 }
 
-const ALL: [Does; 12] = [
+const ALL: [Does; 15] = [
     Does::Say,
     Does::CreateSession,
     Does::PatchSession,
@@ -69,28 +74,42 @@ const ALL: [Does; 12] = [
     Does::Edit,
     Does::Patch,
     Does::Shell,
+    Does::Attach,
+    Does::Receive,
+    Does::BackUp,
 ];
 
+/// A suite with a channel.
 struct Scene {
-    suite: Suite,
-    model: Server,
+    telegram: telegram::Scene,
     socket: Mutex<Socket>,
+    /// Files that were sent, and backups that were made.
+    count: AtomicU32,
 }
 
 impl Scene {
     async fn new() -> Self {
-        let model = Server::start().await.unwrap();
-        let suite = Setup::anthropic(&model)
-            .set("tools.exec.ask", "off")
-            .start()
-            .await;
-        fs::create_dir(suite.path("outside")).unwrap();
-        let socket = Mutex::new(Socket::enter(&suite).await);
+        let owner = json!([telegram::OWNER]);
+        let telegram = telegram::Scene::with(|setup| {
+            let setup = setup.set("tools.exec.ask", "off");
+            setup.set("channels.telegram.allowFrom", owner)
+        });
+        let telegram = telegram.await;
+        fs::create_dir(telegram.suite.path("outside")).unwrap();
+        let socket = Mutex::new(Socket::enter(&telegram.suite).await);
         Self {
-            suite,
-            model,
+            telegram,
             socket,
+            count: AtomicU32::new(0),
         }
+    }
+
+    fn suite(&self) -> &Suite {
+        &self.telegram.suite
+    }
+
+    fn next(&self) -> u32 {
+        self.count.fetch_add(1, Ordering::Relaxed)
     }
 
     /// Whether it works is another question.
@@ -119,7 +138,7 @@ impl Scene {
             Does::Import => self.import(name).await,
             Does::Configure => {
                 let value = json!({"n": name}).to_string();
-                self.suite.ctl(&["config", "set", "ui", &value]).await;
+                self.suite().ctl(&["config", "set", "ui", &value]).await;
             }
             Does::Remember => {
                 self.tool(
@@ -146,7 +165,37 @@ impl Scene {
                 self.tool("execute_shell", json!({"command": command}))
                     .await;
             }
+            Does::Attach => {
+                let gateway = self.suite().gateway();
+                let put = gateway.put_attachment("main", "", name, b"x".to_vec());
+                let put = put.await.expect("attach a file");
+                assert!(put.path.starts_with("media/inbound/"), "{put:?}");
+            }
+            Does::Receive => self.receive(name).await,
+            Does::BackUp => {
+                let file = format!("tmp/{}.tar.zst", self.next());
+                let path = self.suite().path(&file).display().to_string();
+                self.suite().ctl(&["backup", &path]).await.ok();
+            }
         }
+    }
+
+    /// The owner sends the bot a file of that name: it passes the channel's spool, the
+    /// place where its daemon keeps what it received, and the workspace.
+    async fn receive(&self, name: &str) {
+        let double = &self.telegram.double;
+        let (id, before) = (self.next(), double.sent_to(telegram::OWNER).len());
+        let file = format!("file-{id}");
+        double.keep_file(&file, b"x".to_vec());
+        double.update(json!({"message": {
+            "message_id": 1_000 + id, "date": 1_700_000_000, "caption": "look",
+            "chat": {"id": telegram::OWNER, "type": "private", "first_name": "Ada"},
+            "from": {"id": telegram::OWNER, "is_bot": false, "first_name": "Ada"},
+            "document": {"file_id": file, "file_unique_id": format!("u{id}"), "file_size": 1,
+                "file_name": name, "mime_type": "application/octet-stream"},
+        }}));
+        let answered = double.wait(|it| it.sent_to(telegram::OWNER).len() > before);
+        within("an answer to the file", answered).await;
     }
 
     async fn call(&self, method: &str, params: Value) {
@@ -159,7 +208,7 @@ impl Scene {
             session_key: session.to_owned(),
             ..Message::default()
         };
-        let sent = self.suite.gateway().send_message(message).await;
+        let sent = self.suite().gateway().send_message(message).await;
         if let Ok(replies) = sent {
             let mut replies = std::pin::pin!(replies);
             while let Some(Ok(_)) = tokio_stream::StreamExt::next(&mut replies).await {}
@@ -167,17 +216,17 @@ impl Scene {
     }
 
     async fn tool(&self, tool: &str, arguments: Value) {
-        self.model.push(Scenario::tool(tool, arguments));
+        self.telegram.model.push(Scenario::tool(tool, arguments));
         let message = Message {
             text: "go on".to_owned(),
             ..Message::default()
         };
-        exchange(&self.suite, message).await;
+        exchange(self.suite(), message).await;
     }
 
     /// Sessions of another's folder, whose index names their files.
     async fn import(&self, name: &str) {
-        let folder = self.suite.path("tmp/import");
+        let folder = self.suite().path("tmp/import");
         fs::create_dir_all(&folder).unwrap();
         let index =
             json!({"agent:main:other": {"sessionId": name, "sessionFile": name, "updatedAt": 1}});
@@ -188,22 +237,22 @@ impl Scene {
         )
         .unwrap();
         let folder = folder.display().to_string();
-        self.suite.ctl(&["import", &folder]).await;
+        self.suite().ctl(&["import", &folder]).await;
     }
+}
 
-    /// Everything that is not the suite's own.
-    fn beside(&self) -> BTreeSet<String> {
-        let mut found = BTreeSet::new();
-        for entry in fs::read_dir(self.suite.path("")).unwrap() {
-            let entry = entry.unwrap();
-            if !OWN.contains(&&*entry.file_name().to_string_lossy()) {
-                walk(&entry.path(), &mut |path| {
-                    found.insert(path.display().to_string());
-                });
-            }
+/// Everything in the folder of a test that is not the suite's own.
+fn beside(suite: &Suite) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for entry in fs::read_dir(suite.path("")).unwrap() {
+        let entry = entry.unwrap();
+        if !OWN.contains(&&*entry.file_name().to_string_lossy()) {
+            walk(&entry.path(), &mut |path| {
+                found.insert(path.display().to_string());
+            });
         }
-        found
     }
+    found
 }
 
 fn walk(path: &Path, see: &mut impl FnMut(&Path)) {
@@ -218,15 +267,16 @@ fn walk(path: &Path, see: &mut impl FnMut(&Path)) {
 /// Feature: openclaw-mvp, Property 5: For any file created by the system, the
 /// file path SHALL be under the configured workspace directory, which is the
 /// state directory here: whoever writes it (gateway, agent-runner, memory, an
-/// agent, openclawctl), and however what it belongs to is called.
+/// agent, openclawctl, a channel's daemon), and however what it belongs to is called: what
+/// is said and kept, files that are attached or come by a channel, backups.
 #[test]
 fn property_5_nothing_is_written_outside_the_state_directory() {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     let scene = runtime.block_on(Scene::new());
-    let outside = scene.suite.path("outside").display().to_string();
-    let before = scene.beside();
+    let outside = scene.suite().path("outside").display().to_string();
+    let before = beside(scene.suite());
     let top = || -> BTreeSet<String> {
-        let entries = fs::read_dir(scene.suite.state()).unwrap();
+        let entries = fs::read_dir(scene.suite().state()).unwrap();
         entries
             .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
             .collect()
@@ -235,7 +285,13 @@ fn property_5_nothing_is_written_outside_the_state_directory() {
         .run(&(prop::sample::select(&ALL[..]), name()), |(does, name)| {
             let name = name.replace(OUTSIDE, &outside);
             runtime.block_on(scene.act(does, &name));
-            prop_assert_eq!(scene.beside(), before.clone(), "{:?} of {:?}", does, name);
+            prop_assert_eq!(
+                beside(scene.suite()),
+                before.clone(),
+                "{:?} of {:?}",
+                does,
+                name
+            );
             Ok(())
         })
         .unwrap();
@@ -243,6 +299,7 @@ fn property_5_nothing_is_written_outside_the_state_directory() {
     let known = [
         "agents",
         "auth.json",
+        "channels",
         "logs",
         "memory",
         "openclaw.json",
@@ -258,6 +315,36 @@ fn property_5_nothing_is_written_outside_the_state_directory() {
         .filter(|name| !known.contains(&name.as_str()))
         .collect();
     assert!(strange.is_empty(), "{strange:?}");
+}
+
+/// Feature: openclaw-mvp, Property 5: For any file created by the system, the file path
+/// SHALL be under the configured workspace directory. Here: what the agents that are other
+/// people's programs write into their homes, a few times each, for they are slow.
+#[tokio::test]
+async fn property_5_clis_write_nothing_outside_the_state_directory() {
+    for (which, home) in [("claude", ".claude"), ("codex", ".codex")] {
+        let model = Server::start().await.unwrap();
+        let setup = match which {
+            "claude" => Setup::claude(&model),
+            _ => Setup::codex(&model),
+        };
+        let Some(setup) = setup else { continue };
+        let suite = setup.start().await;
+        let before = beside(&suite);
+        for session in ["main", "x/../../elsewhere", "~/elsewhere"] {
+            let message = Message {
+                text: format!("in {session}"),
+                session_key: session.to_owned(),
+                ..Message::default()
+            };
+            exchange(&suite, message).await;
+            assert_eq!(beside(&suite), before, "{which}, in {session}");
+        }
+        let own = suite.state().join("agents/main/home").join(home);
+        let mut files = 0;
+        walk(&own, &mut |path| files += usize::from(path.is_file()));
+        assert!(files > 0, "{which} kept nothing in {}", own.display());
+    }
 }
 
 /// Masks that take nothing, something and everything away.

@@ -4,10 +4,12 @@
 use std::cell::Cell;
 use std::sync::LazyLock;
 
+use integration_tests::tool_server::ToolServer;
 use integration_tests::{Setup, Suite, asked};
 use openclaw_proto::gateway::Message;
 use proptest::prelude::*;
 use scripted_model::{Recorded, Scenario, Server};
+use serde_json::json;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::properties::{exchange, runner};
@@ -102,9 +104,12 @@ async fn property_10_soul_and_user_reach_the_model_through_the_clis() {
 
 /// The configured limit, in tokens: room for two texts and a summary beside the
 /// instructions and the definitions of all tools.
-const LIMIT: usize = 6_000;
+const LIMIT: usize = 9_400;
 /// Of it, what those take at least.
-const FIXED: usize = 1_500;
+const FIXED: usize = 3_000;
+/// Tools of each of two servers, beside five more: they are known in the turn's process
+/// alone.
+const SERVER_TOOLS: usize = 55;
 /// Messages of a session: the second mostly outgrows the limit.
 const MESSAGES: usize = 2;
 
@@ -144,14 +149,19 @@ fn is_summary(request: &Recorded) -> bool {
 /// Feature: openclaw-mvp, Property 14: For any session after compaction, the
 /// total context size SHALL be within the configured maximum token limit,
 /// whatever language it is in, and however long the model's summary is. Counted is
-/// all that the model is sent: instructions and the definitions of tools too.
+/// all that the model is sent: instructions and the definitions of tools too, those of
+/// servers among them.
 #[test]
 fn property_14_what_a_model_is_sent_is_within_the_limit() {
     let runtime = runtime();
+    let server = ToolServer::default();
     let (model, suite) = runtime.block_on(async {
         let model = Server::start().await.unwrap();
         let setup = Setup::anthropic(&model).set("memory.maxContextTokens", LIMIT);
         let setup = setup.set("agents.defaults.memorySearch.recall.enabled", false);
+        let many = server.seeing(&json!({"tools": SERVER_TOOLS}));
+        let setup = setup.set("mcp.servers.many", many.clone());
+        let setup = setup.set("mcp.servers.more", many);
         let suite = setup.note("SOUL.md", "You are a fox.").start().await;
         (model, suite)
     });

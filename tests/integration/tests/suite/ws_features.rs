@@ -15,7 +15,7 @@ fn send(session: &str, message: &str, id: &str) -> Value {
 }
 
 /// Waits until `count` messages were handed to turns that run.
-async fn steering(suite: &Suite, count: usize) {
+pub(crate) async fn steering(suite: &Suite, count: usize) {
     let handed = || {
         let files = std::fs::read_dir(suite.state().join("state/turns"));
         let paths = files

@@ -67,6 +67,7 @@ impl Spent {
         Bill {
             resources: Some(Resources {
                 cost_usd: None,
+                server_tool_tokens: None,
                 ..self.resources.clone()
             }),
             input_tokens: self.input_tokens,
@@ -113,6 +114,7 @@ pub(super) fn spent(row: &Row<'_>) -> rusqlite::Result<Option<Spent>> {
             memory_peak_bytes: number(2)?,
             tasks_peak: number(3)?,
             cost_usd: None,
+            server_tool_tokens: None,
         },
         input_tokens: number(4)?,
         output_tokens: number(5)?,

@@ -120,10 +120,13 @@ impl StateFiles {
             return refused(Refusal::unknown(key));
         };
         let transcript = store.transcript_path(&entry);
+        let is_shared = store.shares_transcript(key);
         self.session_files.close(&transcript)?;
         // The transcript first: were it the index, a crash in between would
         // bring the session back when the index is made from transcripts.
         let archive = match leftover {
+            // Another session goes on in it.
+            _ if is_shared => None,
             Leftover::Archived => archive::put_away(&transcript, Why::Deleted, now_ms())?,
             Leftover::Removed => {
                 archive::remove(&transcript)?;

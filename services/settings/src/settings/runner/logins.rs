@@ -11,7 +11,7 @@ use crate::provider::{Access, Provider};
 impl RunnerSettings {
     /// The logins for these providers that can be renewed, each with its agent:
     /// those of the agent, and for a provider that it has no profile for those
-    /// of the main agent.
+    /// that it shares.
     pub fn logins(&self, agent_id: &str, providers: &[String]) -> Vec<(String, Profile)> {
         let of = |agent: &str, provider: &String| {
             let all = self.permitted(agent_id, agent, provider).into_iter();
@@ -19,12 +19,9 @@ impl RunnerSettings {
             named.collect::<Vec<_>>()
         };
         let chosen = providers.iter().flat_map(|provider| {
-            let own = of(agent_id, provider);
-            if own.is_empty() {
-                of(&self.default_agent, provider)
-            } else {
-                own
-            }
+            let mut all = self.holders(agent_id).into_iter();
+            let found = all.find_map(|it| Some(of(it, provider)).filter(|it| !it.is_empty()));
+            found.unwrap_or_default()
         });
         chosen
             .filter(|(_, profile)| profile.renewable().is_some())
@@ -95,10 +92,10 @@ impl RunnerSettings {
         pinned.is_some_and(|pinned| pinned.provider == provider)
     }
 
-    /// The ids of the profiles that turns of the agent can use: its own and the
-    /// main agent's.
+    /// The ids of the profiles that turns of the agent can use: its own and those
+    /// that it shares.
     pub fn profile_ids(&self, agent_id: &str) -> Vec<&str> {
-        let agents = [agent_id, self.default_agent.as_str()];
+        let agents = self.holders(agent_id);
         let mut ids: Vec<&str> = agents
             .iter()
             .filter_map(|agent| self.profiles.get(*agent))
@@ -111,7 +108,7 @@ impl RunnerSettings {
     }
 
     fn profile(&self, agent_id: &str, id: &str) -> Option<&Profile> {
-        let agents = [agent_id, self.default_agent.as_str()];
+        let agents = self.holders(agent_id);
         let mut all = agents
             .iter()
             .filter_map(|agent| self.profiles.get(*agent))
@@ -139,7 +136,7 @@ impl RunnerSettings {
                 pinned.is_only || all.any(|id| id == pinned.id)
             };
             let now = now_ms();
-            let agents = [agent_id, self.default_agent.as_str()];
+            let agents = self.holders(agent_id);
             let all = agents
                 .iter()
                 .filter_map(|it| Some((it, self.profiles.get(*it)?)));

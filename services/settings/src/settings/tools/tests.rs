@@ -61,7 +61,7 @@ fn openclaws_words_are_understood() {
     ]);
     assert!(own.only_listed);
     let denied = resolve(&[&tools("{exec: {security: 'deny'}}")]);
-    assert_eq!(denied.layers[0].deny, ["group:runtime"]);
+    assert_eq!(denied.layers[0].off[0].0, "group:runtime");
 }
 
 #[test]
@@ -299,8 +299,10 @@ fn layers_add_up_and_the_last_word_holds() {
     assert_eq!(both.layers.len(), 2);
     assert_eq!(both.layers[0].allow, ["a"]);
     assert_eq!(both.layers[0].also_allow, ["b"]);
-    assert_eq!(both.layers[0].deny, ["web_search"]);
-    assert_eq!(both.layers[1].deny, ["web_fetch"]);
+    let search = ("web_search", "tools.web.search.enabled is false");
+    assert_eq!(both.layers[0].off, [search]);
+    let fetch = ("web_fetch", "tools.web.fetch.enabled is false");
+    assert_eq!(both.layers[1].off, [fetch]);
     assert!(both.workspace_only && !both.only_listed);
     assert_eq!(both.command_time, Some(Duration::from_secs(5)));
     assert_eq!(both.patience, Duration::from_secs(9));
@@ -314,10 +316,12 @@ fn layers_add_up_and_the_last_word_holds() {
 fn mode_deny_takes_commands_away_as_security_deny_does() {
     for text in ["{exec: {mode: 'deny'}}", "{exec: {security: 'deny'}}"] {
         let settings = resolve(&[&tools(text)]);
-        assert_eq!(settings.layers[0].deny, ["group:runtime"], "{text}");
+        let (entry, key) = settings.layers[0].off[0];
+        assert_eq!(entry, "group:runtime", "{text}");
+        assert!(key.starts_with("tools.exec."), "{key}");
     }
     let settings = resolve(&[&tools("{exec: {mode: 'full', security: 'full'}}")]);
-    assert_eq!(settings.layers[0].deny, [""; 0]);
+    assert_eq!(settings.layers[0].off, []);
 }
 
 #[test]

@@ -14,9 +14,13 @@ use crate::settings::Settings;
 const PAST: Option<u64> = Some(1);
 
 fn settings(profiles: &[(&str, &[Profile])]) -> RunnerSettings {
+    let document = json!({"agents": {"list": [{"id": "main"}, {"id": "own"}]}});
+    settings_of(document, profiles)
+}
+
+fn settings_of(document: serde_json::Value, profiles: &[(&str, &[Profile])]) -> RunnerSettings {
     let environment = [("HOME", "/home/u")].into_iter().collect();
     let paths = Paths::resolve(&environment).unwrap();
-    let document = json!({"agents": {"list": [{"id": "own"}]}});
     let base = Settings::assemble(paths, document, &environment).unwrap();
     let configured = json!({"mine": {"baseUrl": "https://a", "apiKey": "file"}});
     let configured = serde_json::from_value(configured).unwrap();
@@ -163,6 +167,19 @@ fn pinned_profile_is_one_of_the_agents_or_the_main_agents() {
         is_only: true,
     };
     assert_eq!(settings.pinned, Some(expected));
+}
+
+/// Logins that no agent was named for are the main agent's, whichever is the default one.
+#[test]
+fn logins_of_the_main_agent_serve_the_only_one_of_the_list() {
+    let document = json!({"agents": {"list": [{"id": "own"}]}});
+    let profiles: [(&str, &[Profile]); 1] = [("main", &[login("mine:a", PAST)])];
+    let settings = settings_of(document, &profiles);
+    assert_eq!(settings.default_agent, "own");
+    assert_eq!(settings.profile_ids("own"), ["mine:a"]);
+    let found = settings.logins("own", &["mine".to_owned()]);
+    assert_eq!(found[0].0, "main");
+    assert!(settings.expired_login("own", "mine").is_some());
 }
 
 /// The ids of the profiles by which the agent `own` asks the provider `mine`.

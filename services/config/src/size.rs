@@ -8,8 +8,7 @@ use serde::de::{self, Deserializer, Visitor};
 /// Bytes: a number, or text with K, M, G or T behind it (powers of 1024, as
 /// systemd.resource-control(5) writes them).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Size(#[cfg_attr(test, schemars(with = "tests::Written"))] pub u64);
+pub struct Size(pub u64);
 
 impl Size {
     /// Reads `text`; `None` when it is no size.
@@ -65,20 +64,22 @@ impl<'de> Deserialize<'de> for Size {
 }
 
 /// A size that is not 0, in bytes.
-pub(crate) mod bytes {
+pub mod bytes {
     use serde::de::Error as _;
     use serde::{Deserialize as _, Deserializer, Serializer};
 
     use crate::size::Size;
 
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+    /// Reads one.
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
         match Size::deserialize(from)? {
             Size(0) => Err(D::Error::custom("is 0; it must be at least 1")),
             Size(bytes) => Ok(bytes),
         }
     }
 
-    pub(crate) fn serialize<S: Serializer>(bytes: &u64, to: S) -> Result<S::Ok, S::Error> {
+    /// Writes it as a number.
+    pub fn serialize<S: Serializer>(bytes: &u64, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_u64(*bytes)
     }
 }
@@ -86,17 +87,6 @@ pub(crate) mod bytes {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// What the schema says of a size.
-    #[derive(schemars::JsonSchema)]
-    #[schemars(untagged)]
-    #[expect(dead_code, reason = "only its schema is used")]
-    pub(super) enum Written {
-        /// Bytes.
-        Number(u64),
-        /// With a unit, such as `512M` or `2G`.
-        Text(String),
-    }
 
     #[test]
     fn sizes_as_people_write_them() {
