@@ -23,7 +23,6 @@ pub mod server;
 pub mod signals;
 mod state;
 pub mod telemetry;
-mod watch;
 pub mod watchdog;
 
 pub use activity::Activity;

@@ -13,7 +13,7 @@ use crate::failure;
 use crate::notifier::Notifier;
 use crate::signals::{Asked, Signals};
 use crate::telemetry::Telemetry;
-use crate::watch::Watch;
+use openclaw_watch::Watch;
 
 /// What a reload touches.
 pub(crate) struct Reload<S> {

@@ -37,6 +37,12 @@ impl Account {
         all
     }
 
+    /// How its daemon is told which account it speaks for; `None`: the default one, whichever
+    /// that is. So it is under systemd, and its folder is found by that.
+    pub(crate) fn argument(&self) -> Option<&str> {
+        (!self.is_default).then_some(&self.name)
+    }
+
     /// The file name of its daemon's program.
     pub(crate) fn program(&self) -> String {
         format!("openclaw-{}", self.channel)

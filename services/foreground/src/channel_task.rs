@@ -49,7 +49,8 @@ pub(crate) async fn keep(account: Account, place: Place, mut stop: watch::Receiv
         let name = account.shown();
         place.log.own(level, &format!("{name}: {what}"));
     };
-    let name = format!("{}-{}.notify", account.channel, account.name);
+    let own = account.argument().unwrap_or_default();
+    let name = format!("{}-{own}.notify", account.channel);
     let notify = match NotifySocket::bind(place.paths.runtime.join(name)) {
         Ok(notify) => notify,
         Err(error) => {

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use openclaw_settings::LogLevel;
+use openclaw_watch::Watch;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
@@ -15,8 +16,25 @@ use crate::daemon_task::{Order, Suite};
 pub(crate) struct Channels<'a> {
     suite: Suite<'a>,
     orders: mpsc::Receiver<Order>,
+    running: BTreeMap<Slot, Running>,
+}
+
+/// A channel's daemon by what it is started with: the default account's stays when another
+/// account becomes the default one, and is given that one's token by the gateway.
+type Slot = (String, Option<String>);
+
+struct Running {
     stop: watch::Sender<bool>,
-    running: BTreeMap<Account, JoinHandle<()>>,
+    task: JoinHandle<()>,
+}
+
+impl Running {
+    /// Ends it, in good order.
+    async fn end(self) {
+        self.stop.send_replace(true);
+        // A panic was told where it happened.
+        let _ = self.task.await;
+    }
 }
 
 impl<'a> Channels<'a> {
@@ -25,31 +43,44 @@ impl<'a> Channels<'a> {
         Self {
             suite,
             orders,
-            stop: watch::Sender::new(false),
             running: BTreeMap::new(),
         }
     }
 
-    /// Starts them, and those that the configuration has later, until they are told
-    /// to end; returns when they have.
+    /// Starts them, and ends and starts those that the configuration has later, until they
+    /// are told to end; returns when they have.
     pub(crate) async fn keep(mut self) {
-        self.start();
-        while let Some(order) = self.orders.recv().await {
-            match order {
-                // What an account's own settings say it hears from the gateway.
-                Order::Reload => self.start(),
-                Order::Stop | Order::Kill => break,
+        // What is changed while they are started is news.
+        let mut watch = self.watch();
+        self.follow().await;
+        loop {
+            tokio::select! {
+                order = self.orders.recv() => match order {
+                    Some(Order::Reload) => self.follow().await,
+                    Some(Order::Stop | Order::Kill) | None => break,
+                },
+                () = changed(&mut watch) => self.follow().await,
             }
         }
-        self.stop.send_replace(true);
-        for task in self.running.into_values() {
-            // A panic was told where it happened.
-            let _ = task.await;
+        for running in std::mem::take(&mut self.running).into_values() {
+            running.end().await;
         }
     }
 
-    /// Starts those that do not run.
-    fn start(&mut self) {
+    /// News of the configuration; without them it is read again when that is asked for.
+    fn watch(&self) -> Option<Watch> {
+        let watch = Watch::new(self.suite.environment);
+        let failed = |error| {
+            let text = format!(
+                "channels: changes of the configuration are not seen ({error}), only a reload"
+            );
+            self.suite.log.own(LogLevel::Warn, &text);
+        };
+        watch.map_err(failed).ok()
+    }
+
+    /// Ends those that the configuration has no more, and starts those that do not run.
+    async fn follow(&mut self) {
         let environment = self.suite.environment;
         let settings = match openclaw_settings::load_usable(environment) {
             Ok(settings) => settings,
@@ -59,18 +90,49 @@ impl<'a> Channels<'a> {
                 return;
             }
         };
-        for account in Account::all(&settings.channels, environment) {
-            let is_running = self.running.get(&account);
-            if is_running.is_some_and(|task| !task.is_finished()) {
-                continue;
+        let accounts = Account::all(&settings.channels, environment);
+        let wanted: BTreeMap<Slot, Account> = accounts
+            .into_iter()
+            .map(|account| (slot(&account), account))
+            .collect();
+        for (slot, running) in std::mem::take(&mut self.running) {
+            if wanted.contains_key(&slot) && !running.task.is_finished() {
+                self.running.insert(slot, running);
+            } else {
+                running.end().await;
             }
-            let place = Place {
-                paths: self.suite.paths.clone(),
-                environment: environment.clone(),
-                log: self.suite.log.clone(),
-            };
-            let task = channel_task::keep(account.clone(), place, self.stop.subscribe());
-            self.running.insert(account, tokio::spawn(task));
+        }
+        for (slot, account) in wanted {
+            self.running
+                .entry(slot)
+                .or_insert_with(|| start(account, &self.suite));
         }
     }
+}
+
+fn slot(account: &Account) -> Slot {
+    let argument = account.argument().map(str::to_owned);
+    (account.channel.clone(), argument)
+}
+
+fn start(account: Account, suite: &Suite<'_>) -> Running {
+    let place = Place {
+        paths: suite.paths.clone(),
+        environment: suite.environment.clone(),
+        log: suite.log.clone(),
+    };
+    let (stop, stopped) = watch::channel(false);
+    let task = tokio::spawn(channel_task::keep(account, place, stopped));
+    Running { stop, task }
+}
+
+/// Waits until the files of the configuration say something else.
+async fn changed(watch: &mut Option<Watch>) {
+    if let Some(news) = watch {
+        if news.changed().await.is_ok() {
+            return;
+        }
+        *watch = None;
+    }
+    std::future::pending().await
 }

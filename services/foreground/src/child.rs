@@ -73,7 +73,13 @@ pub(crate) fn start_channel(
 ) -> Result<Child, Failure> {
     let mut command = activation(&account.program(), &account.shown(), "", environment)?;
     command
-        .args(["--", "--account", &account.name])
+        .arg("--")
+        .args(
+            account
+                .argument()
+                .iter()
+                .flat_map(|name| ["--account", name]),
+        )
         .stdin(Stdio::null())
         .env("NOTIFY_SOCKET", notify.path());
     let own = account.variable();

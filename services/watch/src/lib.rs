@@ -22,7 +22,7 @@ const LONGEST: Duration = Duration::from_secs(1);
 
 /// Watches the files that make the configuration.
 #[derive(Debug)]
-pub(crate) struct Watch {
+pub struct Watch {
     events: EventStream<[u8; BUFFER]>,
     environment: Environment,
     folders: Vec<(WatchDescriptor, PathBuf)>,
@@ -32,7 +32,10 @@ pub(crate) struct Watch {
 
 impl Watch {
     /// Begins to watch.
-    pub(crate) fn new(environment: &Environment) -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// There is no further inotify instance for this user.
+    pub fn new(environment: &Environment) -> io::Result<Self> {
         let events = Inotify::init()?.into_event_stream([0; BUFFER])?;
         let mut watch = Self {
             events,
@@ -46,7 +49,10 @@ impl Watch {
     }
 
     /// Waits until what the files say has changed.
-    pub(crate) async fn changed(&mut self) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// No further news can be read.
+    pub async fn changed(&mut self) -> io::Result<()> {
         loop {
             self.concerned().await?;
             self.settle().await?;
@@ -59,7 +65,7 @@ impl Watch {
     }
 
     /// Which files and folders there are now, and what the files say.
-    pub(crate) fn look(&mut self) {
+    pub fn look(&mut self) {
         let files::Files { paths, stamp } = files::of(&self.environment);
         self.stamp = stamp;
         self.files = paths.into_iter().collect();
