@@ -79,18 +79,48 @@ pub fn told(text: &str, timestamp_ms: i64) -> Vec<Mark> {
             }
         }
     }
+    let mut rest = text.to_owned();
     for (word, days, is_day) in JAPANESE {
-        if text.contains(word) {
+        if rest.contains(word) {
+            rest = rest.replace(word, " ");
             add(days, is_day);
         }
     }
     marks
 }
 
-/// The same in Japanese, and whether a day is meant.
+/// The day that a question asked at `timestamp_ms` is about, where it says it from that day:
+/// "yesterday", "last Friday".
+pub fn asked_day(text: &str, timestamp_ms: i64) -> Option<Date> {
+    let marks = told(text, timestamp_ms);
+    marks.iter().find_map(|mark| match mark {
+        Mark::Date(date) => Some(*date),
+        _ => None,
+    })
+}
+
+/// The day of `timestamp_ms` as names of notes have it.
+pub fn day_name(timestamp_ms: i64) -> Option<String> {
+    date(timestamp_ms).map(|date| date.to_string())
+}
+
+/// Whether `word`, in lower case, says which day is meant from another.
+pub fn says_day(word: &str) -> bool {
+    DAYS.iter().any(|(names, _)| names.contains(&word))
+        || LAST.contains(&word)
+        || NEXT.contains(&word)
+        || weekday(word).is_some()
+        || JAPANESE
+            .iter()
+            .any(|(name, _, is_day)| *is_day && *name == word)
+}
+
+/// The same in Japanese, and whether a day is meant; the longer before what is in them.
 #[rustfmt::skip]
-const JAPANESE: [(&str, i64, bool); 10] = [
-    ("昨日", -1, true), ("明日", 1, true), ("一昨日", -2, true), ("明後日", 2, true), ("先週", -7, false),
+const JAPANESE: [(&str, i64, bool); 16] = [
+    ("一昨日", -2, true), ("明後日", 2, true), ("昨日", -1, true), ("明日", 1, true), ("今日", 0, true),
+    ("おととい", -2, true), ("あさって", 2, true), ("きのう", -1, true), ("あした", 1, true), ("きょう", 0, true),
+    ("先週", -7, false),
     ("来週", 7, false), ("先月", -30, false), ("来月", 30, false), ("去年", -365, false), ("来年", 365, false),
 ];
 /// Words for a day, by how far it is.

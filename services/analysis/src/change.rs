@@ -13,15 +13,15 @@ use super::traits::{Traits, facts};
 /// Words that say so, in lower case.
 const CHANGES: &str = "
 now moved changed changes instead anymore postponed rescheduled corrected switched slipped cancelled canceled replaced replaces new successor
-returned became raised lowered rises rose dropped brought
+returned became raised lowered rises rose dropped brought reduced increased decreased
 jetzt nun statt stattdessen verschoben verlegt geändert umgestellt umgezogen umgebucht abgesagt ersetzt übernimmt übernommen neu neue neuer
-neuen neues steigt sinkt gestiegen gesunken vorgezogen vorverlegt nachfolger nachfolgerin zurückgebracht inzwischen mittlerweile künftig erhöht gewechselt wechselt zieht
+neuen neues steigt sinkt gestiegen gesunken vorgezogen vorverlegt nachfolger nachfolgerin zurückgebracht inzwischen mittlerweile künftig erhöht gewechselt wechselt zieht reduziert verringert herabgesetzt
 désormais dorénavant maintenant repoussé repousse repoussée reporté reporte reportée déplacé déplace changé change changent augmente augmenté baisse baissé avancé avancée décalé décalée nouveau nouvelle
-nouvel remplace remplacé remplacée annulé annulée déménagé déménage rendu retard successeur dorénavant
+nouvel remplace remplacé remplacée annulé annulée déménagé déménage descendu descend monte monté diminué réduit rendu retard successeur dorénavant
 ahora movido mueve movió cambiado cambió cambia cambian aplazado aplazó aplaza retrasado mudado mudó muda nuevo nueva nuevos sustituye
 reemplaza cancelado cancelada devuelto pasan trasladado sube subió subido suben subieron baja bajó bajado adelanta adelantado adelantó";
 /// What says so of several words, or where words are not parted.
-const PHRASES: [&str; 48] = [
+const PHRASES: [&str; 51] = [
     "no longer",
     "takes over",
     "took over",
@@ -69,6 +69,9 @@ const PHRASES: [&str; 48] = [
     "早まっ",
     "移っ",
     "切り替え",
+    "減っ",
+    "減り",
+    "増え",
     "引っ越し",
 ];
 
@@ -123,6 +126,8 @@ mod tests {
             "ab Dezember ist Rauch unser Steuerberater",
             "木下先生が産休、来月から有村先生",
             "Los ensayos pasan a los lunes",
+            "鳩が二羽に減った",
+            "Le loyer a diminué",
         ] {
             assert!(tells_change(text), "{text}");
         }

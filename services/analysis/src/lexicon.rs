@@ -6,7 +6,7 @@
 //! they name, if they name one; `frames.txt` has words that are
 //! in questions about anything, and `kinds.txt` things by the kind they are of.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
@@ -44,6 +44,8 @@ struct Lexicon {
     /// By hash of language and term.
     by_term: HashMap<u64, Vec<u16>>,
     japanese: Vec<(Box<str>, u16)>,
+    /// Hashes of language and word as it is written.
+    written: HashSet<u64>,
 }
 
 fn lexicon() -> &'static Lexicon {
@@ -85,7 +87,10 @@ impl Lexicon {
         words(word, |part| {
             let term = match part {
                 Word::Exact(term) => term.to_owned(),
-                Word::Plain(plain) => terms::stem(plain, spoken).into_owned(),
+                Word::Plain(plain) => {
+                    self.written.insert(hash(plain, language));
+                    terms::stem(plain, spoken).into_owned()
+                }
             };
             let known = self.by_term.entry(hash(&term, language)).or_default();
             if known.last() != Some(&number) {
@@ -115,19 +120,43 @@ pub fn is_known(word: &str, language: Language) -> bool {
     LANGUAGES.contains(&language) && !concepts(word, language).0.is_empty()
 }
 
+/// Whether `word`, in lower case, is itself among the words of notes in `language`, and not only
+/// one of its stem: "pila", and not "Pilar".
+pub fn has_word(word: &str, language: Language) -> bool {
+    let number = LANGUAGES.iter().position(|&known| known == language);
+    number.is_some_and(|number| lexicon().written.contains(&hash(word, number)))
+}
+
+/// Whose a term is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// Of the language of the word that was looked up.
+    Own,
+    /// Of another; None where every text has it, as Japanese.
+    Other(Option<Language>),
+}
+
 /// Calls `sink` with terms that mean nearly what `word` means in `language`, as
-/// texts in any of `languages` have them, and whether they are of `language`.
+/// texts in any of `languages` have them, and whose they are.
 pub fn related(
     word: &str,
     language: Language,
     languages: Languages,
-    mut sink: impl FnMut(&str, bool),
+    mut sink: impl FnMut(&str, Origin),
 ) {
     let (found, number) = concepts(word, language);
     for &concept in found {
         members(lexicon(), concept, languages, &mut |term, own| {
-            sink(term, own == number)
+            sink(term, origin(own, number))
         });
+    }
+}
+
+fn origin(of: usize, own: usize) -> Origin {
+    if of == own {
+        Origin::Own
+    } else {
+        Origin::Other(LANGUAGES.get(of).copied())
     }
 }
 
@@ -151,7 +180,7 @@ pub fn fact(word: &str, language: Language) -> Traits {
 pub fn related_in(
     text: &str,
     languages: Languages,
-    mut sink: impl FnMut(std::ops::Range<usize>, Traits, (&str, bool)),
+    mut sink: impl FnMut(std::ops::Range<usize>, Traits, (&str, Origin)),
 ) {
     let lexicon = lexicon();
     for (word, concept) in &lexicon.japanese {
@@ -159,7 +188,7 @@ pub fn related_in(
             let range = start..start + found.len();
             let fact = lexicon.facts[usize::from(*concept)];
             members(lexicon, *concept, languages, &mut |term, own| {
-                sink(range.clone(), fact, (term, own == LANGUAGES.len()));
+                sink(range.clone(), fact, (term, origin(own, LANGUAGES.len())));
             });
         }
     }
@@ -300,6 +329,24 @@ mod tests {
         }
         assert!(all("zeppelin", Language::English).is_empty());
         assert!(is_frame("called") && !is_frame("dentist"));
+        // Not by its stem alone.
+        assert!(has_word("pila", Language::Spanish) && !has_word("pilar", Language::Spanish));
+    }
+
+    #[test]
+    fn related_words_are_told_by_whose_they_are() {
+        let languages = Languages::default()
+            .with(Language::English)
+            .with(Language::French);
+        let mut found = Vec::new();
+        related("dentist", Language::English, languages, |term, of| {
+            found.push((term.to_owned(), of))
+        });
+        let has = |term: &str, of| found.iter().any(|(other, its)| other == term && *its == of);
+        assert!(has("dentist", Origin::Own), "{found:?}");
+        assert!(has("歯医", Origin::Other(None)), "{found:?}");
+        let is_french = |of: &Origin| *of == Origin::Other(Some(Language::French));
+        assert!(found.iter().any(|(_, of)| is_french(of)), "{found:?}");
     }
 
     #[test]

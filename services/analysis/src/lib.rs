@@ -11,6 +11,7 @@ mod clauses;
 mod detect;
 mod doing;
 mod fold;
+mod intolerance;
 mod language;
 pub mod lexicon;
 mod owner;
@@ -23,21 +24,24 @@ mod stop_words;
 mod terms;
 mod traits;
 mod word;
+mod written;
 
 pub use change::tells_change;
 pub use clauses::{clauses, question_alone};
 pub use doing::is_doing;
+pub use intolerance::{asks_of_intolerance, intolerance, is_eating};
 pub use language::{Language, Languages};
 pub use owner::{is_of_another, is_of_other_thing, is_ours, is_somebodys, owners};
 pub use reference::refers_back;
 pub use sought::{Role, Sought, is_row, names_one, sought, sought_words};
-pub use spaceless::{is_inflected, pairs, pieces};
+pub use spaceless::{is_inflected, is_staying, pairs, pieces};
 pub use spoken::spoken;
 pub use stop_words::Same;
 pub use terms::{
     Word, is_stop_word, language_among, language_of, runs, stem, terms, unaccented, words,
 };
 pub use traits::{Traits, asked, counts, facts, is_question, traits};
+pub use written::Written;
 
 #[cfg(test)]
 mod tests;

@@ -60,7 +60,11 @@ pub fn pieces(run: &str) -> Vec<Range<usize>> {
         start = range.end;
         match own {
             Script::Han => {
+                let after = &run[start..];
                 let asks = |text: &str| {
+                    if let Some(now) = now(text, after) {
+                        return Some(now);
+                    }
                     let first = text.chars().next().filter(|c| ASKING.contains(c))?;
                     // "何時" asks for a time, and has no word for it.
                     let rest = &text[first.len_utf8()..];
@@ -95,6 +99,31 @@ pub fn is_inflected(run: &str, piece: &Range<usize>) -> bool {
     let next = run[piece.end..].chars().next();
     last.is_some_and(|last| script(last) == Script::Han)
         && next.is_some_and(|c| script(c) == Script::Hiragana && !PARTICLES.contains(c))
+}
+
+/// Verbs that only ask to be told.
+const TELL: [&str; 3] = ["教", "知", "調"];
+const ENDINGS: [&str; 5] = ["えて", "えろ", "りたい", "って", "べて"];
+/// Words that say that something is now, or always.
+const NOW: [&str; 6] = ["現在", "最終的", "結局", "普段", "正確", "今"];
+
+/// How long the word at the beginning of `text` is that says only that something is now, or is
+/// to be told: "今" is one, and not that of "今月".
+fn now(text: &str, after: &str) -> Option<usize> {
+    if TELL.contains(&text) && ENDINGS.iter().any(|ending| after.starts_with(ending)) {
+        return Some(text.len());
+    }
+    let word = NOW.iter().find(|word| text.starts_with(**word))?;
+    let next = text[word.len()..].chars().next();
+    let ends = next.is_none_or(|next| ASKING.contains(&next));
+    ends.then_some(word.len())
+}
+
+/// Whether `piece` says that somebody stays somewhere, without which nothing is told of it.
+pub fn is_staying(piece: &str) -> bool {
+    ["住", "勤", "働"]
+        .iter()
+        .any(|verb| piece.starts_with(verb))
 }
 
 /// What is left of `range` without what `skip` finds at the beginning of a text.
@@ -150,6 +179,15 @@ mod tests {
         assert_eq!(said("りんごが好きなのは誰"), ["りんご", "好"]);
         assert_eq!(said("我的猫叫什么名字"), ["猫叫", "名字"]);
         assert_eq!(said("歯医者は何時に行けばいい"), ["歯医者", "行"]);
+    }
+
+    #[test]
+    fn pieces_are_not_what_says_that_it_is_now_or_to_be_told() {
+        assert_eq!(said("鳩は今何羽"), ["鳩", "羽"]);
+        assert_eq!(said("今月の鳩は"), ["今月", "鳩"]);
+        assert_eq!(said("現在の鳩の数を教えて"), ["鳩", "数"]);
+        assert_eq!(said("教室を調べて"), ["教室"]);
+        assert!(is_staying("住") && !is_staying("鳩"));
     }
 
     #[test]

@@ -125,6 +125,9 @@ fn language_of_question(text: &str) -> Option<Language> {
     if text.contains('¿') {
         return Some(Language::Spanish);
     }
+    if is_german_what(text) {
+        return Some(Language::German);
+    }
     let lower = text.trim().to_lowercase();
     let mut first = lower.split_whitespace().take(FIRST);
     first.find_map(|word| {
@@ -133,6 +136,18 @@ fn language_of_question(text: &str) -> Option<Language> {
         let found = QUESTIONS.iter().find(|(_, words)| of(words));
         found.map(|(language, _)| *language)
     })
+}
+
+/// Whether `text` begins with "was" as German does: before a verb. What it is in English is before
+/// an article, a name and the like.
+fn is_german_what(text: &str) -> bool {
+    let mut words = text.split_whitespace();
+    let is_what = words
+        .next()
+        .is_some_and(|word| word.eq_ignore_ascii_case("was"));
+    let next = words.next().unwrap_or_default();
+    let is_english = stop_words::languages_of(next).contains(Language::English);
+    is_what && next.starts_with(char::is_lowercase) && !is_english
 }
 
 fn count(text: &str) -> Count {

@@ -161,3 +161,12 @@ proptest::proptest! {
 fn encoded_data_is_no_term() {
     assert!(english(&"A1b2".repeat(40)).is_empty());
 }
+
+#[test]
+fn questions_that_begin_with_was_are_told_by_the_next_word() {
+    let languages = [Language::English, Language::German].into_iter().collect();
+    let of = |text| language_among(text, languages);
+    assert_eq!(of("Was webt Irmgard?"), Language::German);
+    assert_eq!(of("Was the loom old?"), Language::English);
+    assert_eq!(of("Was Irmgard there?"), Language::English);
+}

@@ -167,7 +167,8 @@ pub(crate) fn candidates<'a>(
     let candidates = Candidates {
         list,
         wanted: Wanted::new(&keywords.weights, (question.asked, question.sought))
-            .with_owners(question.owners.clone()),
+            .with_owners(question.owners.clone())
+            .with_day(question.day.clone()),
         weights: keywords.weights,
         cut_short: keywords.cut_short || meaning.as_ref().is_some_and(|m| m.cut_short),
     };

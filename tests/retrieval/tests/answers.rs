@@ -73,11 +73,11 @@ const NINTH: Set = set!("ninth", 30, 56, 0, "");
 const TENTH: Set = set!("tenth", 17, 34, 1, "");
 // Of authors who had seen neither the program nor the sets before: what is known of them is stated
 // with each.
-const ELEVENTH: Set = set!("eleventh", 60, 60, 4, "", 73);
-const TWELFTH: Set = set!("twelfth", 60, 60, 0, "", 75);
-const THIRTEENTH: Set = set!("thirteenth", 60, 60, 2, "", 81);
-const FOURTEENTH: Set = set!("fourteenth", 60, 60, 5, "", 85);
-const FIFTEENTH: Set = set!("fifteenth", 60, 60, 6, "", 81);
+const ELEVENTH: Set = set!("eleventh", 60, 60, 2, "", 83);
+const TWELFTH: Set = set!("twelfth", 60, 60, 0, "", 83);
+const THIRTEENTH: Set = set!("thirteenth", 60, 60, 1, "", 83);
+const FOURTEENTH: Set = set!("fourteenth", 60, 60, 1, "", 86);
+const FIFTEENTH: Set = set!("fifteenth", 60, 60, 2, "");
 const SIXTEENTH: Set = set!("sixteenth", 60, 60, 3, "");
 /// 2026-11-22T12:00:00Z.
 const NOW_MS: i64 = 1_795_348_800_000;

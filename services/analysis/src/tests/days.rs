@@ -2,7 +2,7 @@
 
 use jiff::civil::date;
 
-use crate::calendar::{Mark, marks, mentions, told};
+use crate::calendar::{Mark, asked_day, day_name, marks, mentions, says_day, told};
 use crate::{Word, unaccented};
 
 /// 2023-05-08T12:00:00Z, a Monday.
@@ -232,4 +232,17 @@ fn accents_are_those_that_people_leave_out() {
     );
     assert_eq!(words(&"x".repeat(64)).len(), 1);
     assert_eq!(words(&"x".repeat(65)), [""; 0], "encoded data");
+}
+
+#[test]
+fn day_that_is_asked_about_is_one_that_is_sure() {
+    assert_eq!(
+        asked_day("Who called yesterday?", MONDAY),
+        Some(date(2023, 5, 7))
+    );
+    assert_eq!(asked_day("一昨日は?", MONDAY), Some(date(2023, 5, 6)));
+    assert_eq!(asked_day("Who called last week?", MONDAY), None);
+    assert_eq!(day_name(MONDAY).as_deref(), Some("2023-05-08"));
+    assert!(says_day("yesterday") && says_day("last") && says_day("lundi") && says_day("昨日"));
+    assert!(!says_day("week") && !says_day("先週"));
 }

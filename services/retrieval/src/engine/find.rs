@@ -25,7 +25,8 @@ impl Engine {
                 .map_err(|reason| warnings.push(reason))
                 .ok(),
         };
-        let question = Question::new(&query.text, &snapshot, table.as_deref());
+        let question = Question::new(&query.text, &snapshot, table.as_deref())
+            .asked_at(&query.text, query.now_ms);
         // Another search at the same time makes its own.
         let mut scratch = std::mem::take(&mut *self.scratch());
         let mut candidates = search::candidates(&snapshot, &question, query, &mut scratch);
@@ -140,7 +141,11 @@ pub(super) fn shown(
         above.push('\n');
         above.push_str(&unit.speaker);
     }
-    let evidence = evidence::of(wanted, (&shown.text, &above), stored.language);
+    let day = unit.timestamp_ms.and_then(analysis::calendar::day_name);
+    let day = day.as_deref().or_else(|| order::day_of_note(&stored.path));
+    let is_of_day = day.is_some_and(|day| wanted.is_about(day));
+    let place = (above.as_str(), is_of_day);
+    let evidence = evidence::of(wanted, (&shown.text, place), stored.language);
     // The lines of a message are not lines of its transcript.
     let (start_line, end_line) = if unit.message.is_some() {
         (unit.line, unit.last_line)

@@ -98,13 +98,18 @@ fn is_later(newer: &Hit, older: &Hit) -> bool {
 
 /// Whether a note is about a day, as its name tells: "2026-11-22.md".
 fn is_of_day(hit: &Hit) -> bool {
-    let name = hit.path.rsplit('/').next().unwrap_or_default();
-    let mut day = name.as_bytes().iter().take(10).enumerate();
-    let is_day = |(at, byte): (usize, &u8)| match at {
-        4 | 7 => *byte == b'-',
+    day_of_note(&hit.path).is_some()
+}
+
+/// The day that a note is about, as its name tells.
+pub(super) fn day_of_note(path: &str) -> Option<&str> {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let day = name.get(..10)?;
+    let is_day = |(at, byte): (usize, u8)| match at {
+        4 | 7 => byte == b'-',
         _ => byte.is_ascii_digit(),
     };
-    name.len() >= 10 && day.all(is_day)
+    day.bytes().enumerate().all(is_day).then_some(day)
 }
 
 /// Whether `newer` says anew what `older` says.

@@ -8,7 +8,7 @@ use super::search_word::SearchWord;
 use crate::segment::line_at;
 use crate::snapshot::Snapshot;
 use crate::term::{self, Key};
-use openclaw_analysis::{self as analysis, Language};
+use openclaw_analysis::{self as analysis, Language, lexicon::Origin};
 
 /// The shortest word that is looked for in others, and the shortest rest of
 /// them; in bytes.
@@ -73,24 +73,22 @@ impl<'a> Compounds<'a> {
                     opposites: Vec::new(),
                     factor: word.factor * SHARE,
                     is_name: false,
+                    is_bare: false,
                     is_doing: word.is_doing,
                     is_needed: word.is_needed,
                     is_sought: word.is_sought,
                     is_kind: word.is_kind,
                     head: None,
                     is_noun: word.is_noun,
+                    whole: word.whole,
                     fact: word.fact.with(analysis::lexicon::fact(stem, language)),
                 };
                 part.keys.push(term::key(stem));
                 self.add_longer(stem, &mut part.related);
                 let languages = self.snapshot.languages();
-                analysis::lexicon::related(stem, language, languages, |term, is_own| {
-                    let list = if is_own {
-                        &mut part.related
-                    } else {
-                        &mut part.foreign
-                    };
-                    list.push(term::key(term));
+                analysis::lexicon::related(stem, language, languages, |term, of| match of {
+                    Origin::Own => part.related.push(term::key(term)),
+                    Origin::Other(language) => part.foreign.push((term::key(term), language)),
                 });
                 part
             };

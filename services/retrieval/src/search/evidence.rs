@@ -13,12 +13,14 @@ use std::borrow::Cow;
 /// other sentences.
 const ABOVE: f32 = 0.9;
 /// What a word counts more that is missing with all that means the same.
-const MISSING: f32 = 1.2;
+const MISSING: f32 = 1.1;
 /// The same of what follows "which": nothing is told of it.
 const KIND: f32 = 1.7;
 /// What a verb counts that is missing where the kind of thing is told that is asked
 /// for, and where nothing tells.
 const DOING: (f32, f32) = (0.3, 0.5);
+/// What one of the parts that a word is looked for in counts that is missing beside another of them.
+const PARTLY: f32 = 0.5;
 /// What is left of the evidence where a name that is asked for is missing,
 const NAMELESS: f64 = 0.6;
 /// and where the kind of thing is: it does not answer then.
@@ -48,8 +50,13 @@ struct Sentence<'a> {
     traits: Traits,
 }
 
-/// What `text`, which is shown and stands under `above`, tells.
-pub(crate) fn of(wanted: &Wanted, (text, above): (&str, &str), language: Language) -> Evidence {
+/// What `text`, which is shown and stands under `above`, tells; and whether it is of the day that
+/// is asked about.
+pub(crate) fn of(
+    wanted: &Wanted,
+    (text, (above, is_of_day)): (&str, (&str, bool)),
+    language: Language,
+) -> Evidence {
     let mut others = 0;
     let read = |text| {
         let mut matches = Matches::default();
@@ -60,12 +67,15 @@ pub(crate) fn of(wanted: &Wanted, (text, above): (&str, &str), language: Languag
         Sentence {
             text,
             matches,
-            traits: analysis::facts(text),
+            traits: wanted.facts_in(text, language),
         }
     };
     let sentences: Vec<Sentence<'_>> = sentences(text).into_iter().map(read).collect();
-    let outside = wanted.matches(above, language);
-    let is_of_others = (wanted.names != 0 && is_of_others(wanted, &sentences, language))
+    let mut outside = wanted.matches(above, language);
+    if is_of_day {
+        outside.own |= wanted.day_bit();
+    }
+    let is_of_others = (wanted.sure_names() != 0 && is_of_others(wanted, &sentences, language))
         || is_of_another(wanted, text, above)
         || is_of_somebody(wanted, &sentences, (outside, language));
     let group = Group::new(wanted, &sentences, outside);
@@ -77,11 +87,11 @@ pub(crate) fn of(wanted: &Wanted, (text, above): (&str, &str), language: Languag
             best = (index, share, is_told);
         }
     }
-    let own = sentences.iter().fold(0, |own, it| own | it.matches.own);
+    let has_own = sentences.iter().any(|it| it.matches.own != 0);
     let (index, share, is_told) = best;
     Evidence {
         share,
-        is_repeat: others == 0 && own != 0,
+        is_repeat: others == 0 && has_own,
         is_told: is_told && !wanted.wants_nothing(),
         answer: answer(wanted, text, (&sentences, index)),
     }
@@ -96,7 +106,7 @@ fn is_of_others(wanted: &Wanted, sentences: &[Sentence<'_>], language: Language)
     };
     sentences
         .iter()
-        .filter(|sentence| wanted.names & sentence.matches.own == 0)
+        .filter(|sentence| wanted.sure_names() & sentence.matches.own == 0)
         .any(|sentence| analysis::is_ours(sentence.text, is_asked))
 }
 
@@ -137,7 +147,7 @@ struct Group {
 
 impl Group {
     fn new(wanted: &Wanted, sentences: &[Sentence<'_>], outside: Matches) -> Self {
-        let names = |matches: Matches| matches.own & wanted.names != 0;
+        let names = |matches: Matches| matches.own & wanted.sure_names() != 0;
         let first = sentences.iter().position(|it| names(it.matches));
         let first = first.filter(|_| !names(outside)).unwrap_or_default();
         Self { first }
@@ -196,7 +206,8 @@ fn share(
     let found = wanted.weight(inside);
     let covered = found + (wanted.weight(there) - found) * ABOVE;
     let mut share = f64::from(covered / all.max(f32::MIN_POSITIVE)).clamp(0.0, 1.0);
-    if wanted.names & !(inside.own | around.own) != 0 {
+    let named = inside.own | around.own | (wanted.bare & (inside.related | around.related));
+    if wanted.names & !named != 0 {
         share *= NAMELESS;
     } else if is_of_others {
         share *= UNTOLD;
@@ -243,6 +254,11 @@ fn telling<'a>(wanted: &Wanted, sentences: &[Sentence<'a>], index: usize) -> Cow
 }
 
 impl Wanted {
+    /// Names that are written as such.
+    fn sure_names(&self) -> u64 {
+        self.names & !self.bare
+    }
+
     /// Whether no kind of thing is asked for.
     fn wants_nothing(&self) -> bool {
         self.asked.is_empty() && self.sought.is_empty()
@@ -259,15 +275,39 @@ impl Wanted {
         asked.is_empty() || asked.meets(traits)
     }
 
+    /// The kinds of facts that `text` tells. A time that the question has itself is told only
+    /// with a number beside it: the winter concert is on no day, and the one of 3 December is.
+    fn facts_in(&self, text: &str, language: Language) -> Traits {
+        let is_asked =
+            |word: &str| self.times != 0 && self.matches(word, language).own & self.times != 0;
+        let words: Vec<&str> = text
+            .split_inclusive(|c: char| !c.is_alphanumeric())
+            .collect();
+        if self.times == 0 || !words.iter().any(|word| is_asked(word)) {
+            return analysis::facts(text);
+        }
+        let has_digit = |at: Option<usize>| {
+            let word = at.and_then(|at| words.get(at));
+            word.is_some_and(|word| word.contains(|c: char| c.is_ascii_digit()))
+        };
+        let told = words.iter().enumerate().filter(|(at, word)| {
+            !is_asked(word) || has_digit(at.checked_sub(1)) || has_digit(Some(at + 1))
+        });
+        let told: String = told.map(|(_, word)| *word).collect();
+        analysis::facts(&told)
+    }
+
     /// What all words weigh, where those of `found` are found. Words for the kind
     /// of thing that is told, `met`, need not be there.
     fn all(&self, found: Matches, (is_told, met): (bool, u64)) -> f32 {
         let there = seen_of(found);
         let weights = self.weights.iter().enumerate();
-        let weights = weights.map(|(bit, weight)| {
-            let bit = 1 << bit;
+        let weights = weights.map(|(at, weight)| {
+            let bit = 1 << at;
             if there & bit != 0 {
                 *weight
+            } else if self.wholes[at] & there != 0 {
+                weight * PARTLY
             } else if met & bit != 0 {
                 0.0
             } else if self.doing & !self.needed & bit != 0 {

@@ -123,7 +123,8 @@ impl<'a> Scores<'a> {
             related.clear();
             collect(space, &word.related, &mut related, counts);
             foreign.clear();
-            collect(space, &word.foreign, &mut foreign, counts);
+            let others: Vec<Key> = word.foreign.iter().map(|(key, _)| *key).collect();
+            collect(space, &others, &mut foreign, counts);
             scores.add(space, (word, number), &found, [&related, &foreign]);
         }
         scores.speakers(space, &question.speakers);

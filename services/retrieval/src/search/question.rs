@@ -3,21 +3,25 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-mod written;
-
 use super::compound::Compounds;
-use super::search_word::SearchWord;
+use super::search_word::{Foreign, SearchWord};
 use crate::embed::table::Table;
 use crate::embed::vector::{DIMENSIONS, Quantised};
 use crate::snapshot::Snapshot;
 use crate::term::{self, Key};
-use openclaw_analysis::{self as analysis, Language, Languages, Sought, Traits, calendar, lexicon};
-use written::Written;
+use openclaw_analysis::{
+    self as analysis, Language, Languages, Sought, Traits, Written, calendar, lexicon,
+    lexicon::Origin,
+};
 
 /// Looked at of a question; what follows is a pasted document. In bytes.
 const TEXT_LIMIT: usize = 8 * 1024;
 /// What a word counts that is in questions about anything, of what others do.
 const FRAME: f32 = 0.3;
+/// The same of one that only says that something is, or is now.
+const IDLE: f32 = 0.1;
+/// What the day counts that it is about.
+const DAY: f32 = 0.5;
 /// The same of a word before another noun that is in no text.
 const MODIFIER: f32 = 0.5;
 /// What the second pair of a run of characters adds to the first: a word of four
@@ -37,6 +41,8 @@ pub(crate) struct Question {
     pub(crate) owners: Vec<(String, String)>,
     /// What else it wants to be told.
     pub(crate) sought: Sought,
+    /// The day it is about, said from the day on which it is asked.
+    pub(crate) day: Option<Day>,
     /// Of its meaning, by [`Question::table`].
     pub(crate) vector: Option<Quantised>,
     /// The table the vector is of.
@@ -64,11 +70,48 @@ impl Question {
                 analysis::asked(text)
             },
             sought,
+            day: None,
             vector: vector.filter(|v| v.scale > 0.0 && v.values.len() == DIMENSIONS),
             table: table.map_or(0, Table::identity),
         }
     }
 }
+
+/// A day, with the number of the word that stands for it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Day {
+    /// As names of notes have it: 2026-11-20.
+    pub(crate) name: String,
+    pub(crate) key: Key,
+}
+
+impl Question {
+    /// The question, asked at `now_ms`: "yesterday" is a day.
+    pub(crate) fn asked_at(mut self, text: &str, now_ms: i64) -> Self {
+        let Some(date) = calendar::asked_day(start(text), now_ms) else {
+            return self;
+        };
+        let key = term::date_key(calendar::Mark::Date(date));
+        let names_day = |word: &SearchWord| {
+            calendar::says_day(&word.plain)
+                || (word.plain.is_empty() && DAYS.iter().any(|day| word.keys == [term::key(day)]))
+        };
+        self.words.retain(|word| !names_day(word));
+        self.words.push(SearchWord {
+            keys: vec![key],
+            factor: DAY,
+            ..SearchWord::default()
+        });
+        self.day = Some(Day {
+            name: date.to_string(),
+            key,
+        });
+        self
+    }
+}
+
+/// Pairs of characters of days that are said from another, in Japanese.
+const DAYS: [&str; 7] = ["昨日", "一昨", "明日", "明後", "後日", "今日", "おと"];
 
 /// Reads the words of a question.
 struct Words<'a> {
@@ -78,6 +121,8 @@ struct Words<'a> {
     written: Written,
     seen: BTreeSet<Key>,
     words: Vec<SearchWord>,
+    /// Whether it asks what must not be eaten.
+    is_of_intolerance: bool,
 }
 
 impl<'a> Words<'a> {
@@ -91,6 +136,7 @@ impl<'a> Words<'a> {
             written: Written::new(text, own),
             seen: BTreeSet::new(),
             words: Vec::new(),
+            is_of_intolerance: analysis::asks_of_intolerance(text, own),
         }
     }
 
@@ -167,7 +213,7 @@ impl<'a> Words<'a> {
             });
         };
         let (mut related, mut foreign) = (Vec::new(), Vec::new());
-        let roots = if self.written.nouns.contains(plain) {
+        let roots = if self.written.nouns.contains(plain) || self.written.names.contains(plain) {
             Vec::new()
         } else {
             self.own.roots(plain)
@@ -176,21 +222,41 @@ impl<'a> Words<'a> {
         // "Guppies" is not known by other words because of "guppier".
         let is_sure = self.own != Language::English;
         related.extend(roots_there.filter(|&key| is_sure || self.compounds.is_there(key)));
-        let is_frame = lexicon::is_frame(plain) || self.written.idle.contains(plain);
+        let is_idle = self.written.idle.contains(plain);
+        let is_frame = lexicon::is_frame(plain) || is_idle;
         let mut has_others = false;
-        lexicon::related(plain, self.own, self.languages, |term, is_own| {
-            let list = if is_own { &mut related } else { &mut foreign };
-            list.push(term::key(term));
-            has_others = true;
-        });
+        // "Pilar" has the stem of a battery, and is none.
+        let is_called = self.written.names.contains(plain) && !lexicon::has_word(plain, self.own);
         let mut things = Vec::new();
-        lexicon::things(plain, self.own, |term| things.push(term::key(term)));
         let mut opposites = Vec::new();
-        lexicon::opposites(plain, self.own, |term| opposites.push(term::key(term)));
+        if !is_called {
+            lexicon::related(plain, self.own, self.languages, |term, of| {
+                match of {
+                    Origin::Own => related.push(term::key(term)),
+                    Origin::Other(language) => foreign.push((term::key(term), language)),
+                }
+                has_others = true;
+            });
+            if self.is_of_intolerance && analysis::is_eating(plain, self.own) {
+                has_others = true;
+                self.add_intolerance((&mut related, &mut foreign));
+            }
+            lexicon::things(plain, self.own, |term| things.push(term::key(term)));
+            lexicon::opposites(plain, self.own, |term| opposites.push(term::key(term)));
+        }
         let is_general = is_frame || has_others;
-        let is_name = !is_general && self.written.names.contains(plain);
+        let is_bare = !is_general
+            && self.written.bare.contains(plain)
+            && !self.written.names.contains(plain)
+            && things.is_empty()
+            && !analysis::is_doing(plain, self.own)
+            && analysis::facts(plain).is_empty();
+        let is_name = is_bare
+            || (!is_general && self.written.names.contains(plain))
+            || self.written.numbers.contains(plain);
         let is_there = || keys.iter().any(|&key| self.compounds.is_there(key));
         let factor = match () {
+            () if is_idle => IDLE,
             () if is_frame => FRAME,
             // "Estate agent": of an agent that is told of, the kind may not be.
             () if !has_others && self.written.modifiers.contains(plain) && !is_there() => MODIFIER,
@@ -205,15 +271,17 @@ impl<'a> Words<'a> {
             opposites,
             factor: factor * self.written.factor(plain),
             is_name,
+            is_bare,
             // Not of "what says …".
             is_kind: !is_frame
-                && !analysis::is_doing(plain, self.own)
+                && !self.written.is_verb(plain, self.own)
                 && self.written.kinds.contains(plain),
             is_sought: self.written.sought.contains(plain),
-            is_doing: self.written.is_doing(plain, self.own, has_others),
+            is_doing: !is_called && self.written.is_doing(plain, self.own, has_others),
             is_needed: self.written.is_needed(plain),
             head: self.written.heads.get(plain).cloned(),
             is_noun: self.written.nouns.contains(plain),
+            whole: self.seen.len() as u32,
             fact: lexicon::fact(plain, self.own),
         };
         let mut words = self.compounds.expand(plain, word, &roots);
@@ -222,7 +290,7 @@ impl<'a> Words<'a> {
             word.related.dedup();
             word.related.retain(|key| !word.keys.contains(key));
             word.foreign
-                .retain(|key| !word.keys.contains(key) && !word.related.contains(key));
+                .retain(|(key, _)| !word.keys.contains(key) && !word.related.contains(key));
         }
         self.words.extend(words);
     }
@@ -233,6 +301,7 @@ impl<'a> Words<'a> {
         for piece in analysis::pieces(run) {
             let text = &run[piece.clone()];
             let pairs: Vec<Range<usize>> = analysis::pairs(text).collect();
+            let whole = self.seen.len() as u32 + 1;
             let all = 1.0 + NEXT_PAIR * (pairs.len() - 1) as f32;
             for pair in &pairs {
                 let key = term::key(&text[pair.clone()]);
@@ -242,13 +311,15 @@ impl<'a> Words<'a> {
                         keys: vec![key],
                         factor: all / pairs.len() as f32,
                         is_doing: analysis::is_inflected(run, &piece),
+                        is_needed: analysis::is_staying(text) && self.written.is_who_or_where,
+                        whole,
                         ..SearchWord::default()
                     };
                     found.push((range, word));
                 }
             }
         }
-        lexicon::related_in(run, self.languages, |range, fact, (term, is_own)| {
+        lexicon::related_in(run, self.languages, |range, fact, (term, of)| {
             let word = found
                 .iter_mut()
                 .find(|(own, _)| own.start < range.end && range.start < own.end);
@@ -256,17 +327,36 @@ impl<'a> Words<'a> {
                 word.fact = word.fact.with(fact);
                 word.is_doing = false;
                 let key = term::key(term);
-                let list = if is_own {
-                    &mut word.related
-                } else {
-                    &mut word.foreign
-                };
-                if !word.keys.contains(&key) && !list.contains(&key) {
-                    list.push(key);
+                match of {
+                    _ if word.keys.contains(&key) => {}
+                    Origin::Own if !word.related.contains(&key) => word.related.push(key),
+                    Origin::Other(language) if !word.foreign.contains(&(key, language)) => {
+                        word.foreign.push((key, language));
+                    }
+                    _ => {}
                 }
             }
         });
+        if self.is_of_intolerance {
+            let eats = |range: &Range<usize>| {
+                ["食", "飲"]
+                    .iter()
+                    .any(|verb| run[range.clone()].starts_with(verb))
+            };
+            for (_, word) in found.iter_mut().filter(|(range, _)| eats(range)) {
+                self.add_intolerance((&mut word.related, &mut word.foreign));
+            }
+        }
         self.words.extend(found.into_iter().map(|(_, word)| word));
+    }
+
+    /// What must not be eaten is told by what is not tolerated.
+    fn add_intolerance(&self, (related, foreign): (&mut Vec<Key>, &mut Vec<Foreign>)) {
+        analysis::intolerance(self.own, self.languages, |term, of| match of {
+            Origin::Other(Some(language)) => foreign.push((term::key(term), Some(language))),
+            // What every text has, for a question in any language.
+            _ => related.push(term::key(term)),
+        });
     }
 }
 

@@ -1,7 +1,10 @@
 //! A word that is searched for.
 
 use crate::term::Key;
-use openclaw_analysis::Traits;
+use openclaw_analysis::{Language, Traits};
+
+/// A term of another language, and of which; of texts in any where that is not known.
+pub(crate) type Foreign = (Key, Option<Language>);
 
 /// A word that is looked for.
 #[derive(Debug, Default)]
@@ -13,7 +16,7 @@ pub(crate) struct SearchWord {
     /// What means nearly the same is found by these,
     pub(crate) related: Vec<Key>,
     /// and by these in other languages.
-    pub(crate) foreign: Vec<Key>,
+    pub(crate) foreign: Vec<Foreign>,
     /// Things of the kind that it names are found by these.
     pub(crate) things: Vec<Key>,
     /// Its opposites are found by these.
@@ -22,6 +25,8 @@ pub(crate) struct SearchWord {
     pub(crate) factor: f32,
     /// Whether it names somebody or something: no other will do.
     pub(crate) is_name: bool,
+    /// Whether only its place says that it is a name: a word that has it in it will do too.
+    pub(crate) is_bare: bool,
     /// Whether it is a verb that says little of what is asked for, or the like.
     pub(crate) is_doing: bool,
     /// Whether it says what kind of thing is asked for.
@@ -32,6 +37,8 @@ pub(crate) struct SearchWord {
     pub(crate) is_needed: bool,
     /// The word right after it that it says more of, in English: "diesel" of "tank".
     pub(crate) head: Option<String>,
+    /// Of what is looked for in parts, which whole it is of; 0 of what is not.
+    pub(crate) whole: u32,
     /// Whether it is written as a noun, where nouns have a capital.
     pub(crate) is_noun: bool,
     /// What kind of fact it names, which can be there without the word.

@@ -7,8 +7,9 @@ use std::hash::BuildHasherDefault;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::keywords::{FOREIGN_SHARE, RELATED_SHARE};
+use super::question::Day;
 use super::search_word::SearchWord;
-use crate::term;
+use crate::term::{self, Key};
 use openclaw_analysis::{self as analysis, Language, Same, Sought, Traits, Word};
 
 /// The most characters shown of a passage (as OpenClaw's).
@@ -58,6 +59,8 @@ pub(crate) struct Wanted {
     pub(super) weights: Vec<f32>,
     /// Those that name somebody or something.
     pub(super) names: u64,
+    /// Of them those that other words may have in them.
+    pub(super) bare: u64,
     /// As they are written, without accents, with their bits.
     called: Vec<(u64, String)>,
     /// Those of which it is known what else can be said for them.
@@ -74,10 +77,16 @@ pub(crate) struct Wanted {
     pub(super) told_without: u64,
     /// Words with the bits of what is said before them.
     pub(super) heads: Vec<(u64, String)>,
+    /// Of each word those that are of the same whole.
+    pub(super) wholes: Vec<u64>,
+    /// Those that are a day or a time themselves: "winter".
+    pub(super) times: u64,
     /// Those that are nouns, where that can be seen.
     pub(super) nouns: u64,
     /// Of whom, or what, something is asked for, in Japanese.
     pub(super) owners: Vec<(String, String)>,
+    /// The day that is asked about.
+    day: Option<Day>,
     /// What kind of fact is asked for,
     pub(super) asked: Traits,
     /// and what else an answer has to tell.
@@ -103,20 +112,32 @@ impl Wanted {
             for key in &word.keys {
                 wanted.bits.entry(*key).or_default().own |= 1 << bit;
             }
+            if !word.plain.is_empty() {
+                let key = as_written(&word.plain);
+                wanted.bits.entry(key).or_default().own |= 1 << bit;
+            }
             for key in &word.related {
                 wanted.bits.entry(*key).or_default().related |= 1 << bit;
             }
-            for key in &word.foreign {
-                wanted.bits.entry(*key).or_default().foreign |= 1 << bit;
+            for (key, language) in &word.foreign {
+                let key = language.map_or(*key, |language| of_language(*key, language));
+                wanted.bits.entry(key).or_default().foreign |= 1 << bit;
             }
             for key in &word.opposites {
                 wanted.bits.entry(*key).or_default().opposite |= 1 << bit;
             }
             // "What wood" is answered by "oak".
-            for key in word.things.iter().filter(|_| word.is_kind) {
-                wanted.bits.entry(*key).or_default().related |= 1 << bit;
+            for key in &word.things {
+                let found = wanted.bits.entry(*key).or_default();
+                let list = if word.is_kind {
+                    &mut found.related
+                } else {
+                    &mut found.foreign
+                };
+                *list |= 1 << bit;
             }
             wanted.names |= u64::from(word.is_name) << bit;
+            wanted.bare |= u64::from(word.is_bare) << bit;
             if word.is_name {
                 let name = analysis::unaccented(&word.plain).into();
                 wanted.called.push((1 << bit, name));
@@ -125,6 +146,13 @@ impl Wanted {
                 wanted.heads.push((1 << bit, head.clone()));
             }
             wanted.nouns |= u64::from(word.is_noun) << bit;
+            wanted.times |= u64::from(is_time(&word.plain)) << bit;
+            let same = words.iter().zip(0..).filter(|((other, _), at)| {
+                word.whole != 0 && other.whole == word.whole && *at != bit
+            });
+            wanted
+                .wholes
+                .push(same.fold(0, |all, (_, at)| all | 1 << at));
             wanted.doing |= u64::from(word.is_doing) << bit;
             wanted.kinds |= u64::from(word.is_kind) << bit;
             wanted.needed |= u64::from(word.is_needed) << bit;
@@ -132,6 +160,21 @@ impl Wanted {
             wanted.known_others |= u64::from(word.has_others()) << bit;
         }
         wanted
+    }
+
+    /// With the day that is asked about.
+    pub(super) fn with_day(self, day: Option<Day>) -> Self {
+        Self { day, ..self }
+    }
+
+    /// Whether the day that is asked about has the name `day`.
+    pub(crate) fn is_about(&self, day: &str) -> bool {
+        self.day.as_ref().is_some_and(|asked| asked.name == day)
+    }
+
+    /// The word that stands for that day.
+    pub(super) fn day_bit(&self) -> u64 {
+        self.day.as_ref().map_or(0, |day| self.bit(day.key).own)
     }
 
     /// With whom, or what, something is asked for of.
@@ -143,7 +186,7 @@ impl Wanted {
     /// matches.
     pub(super) fn words(&self, text: &str, language: Language, mut sink: impl FnMut(Matches)) {
         analysis::words(text, |word| match word {
-            Word::Exact(word) => sink(self.bit(word)),
+            Word::Exact(word) => sink(self.bit(term::key(word))),
             Word::Plain(word) => {
                 if let Some(matches) = self.stemmed(word, language) {
                     sink(matches);
@@ -170,10 +213,15 @@ impl Wanted {
     fn stemmed(&self, word: &str, language: Language) -> Option<Matches> {
         let hash = xxh3_64_with_seed(word.as_bytes(), language as u64);
         *self.known.borrow_mut().entry(hash).or_insert_with(|| {
+            // Whatever language a short text is taken for.
+            let written = self.bit(as_written(word));
             if analysis::is_stop_word(word, language) {
-                return None;
+                return (written != Matches::default()).then_some(written);
             }
-            let mut found = self.bit(&analysis::stem(word, language));
+            let stem = term::key(&analysis::stem(word, language));
+            let mut found = self.bit(stem);
+            found.foreign |= self.bit(of_language(stem, language)).foreign;
+            found.own |= written.own;
             found.own &= !self.misnamed(word, found.own);
             Some(found)
         })
@@ -191,9 +239,8 @@ impl Wanted {
         others.fold(0, |all, (bit, _)| all | bit)
     }
 
-    fn bit(&self, term: &str) -> Matches {
-        let found = self.bits.get(&term::key(term));
-        found.copied().unwrap_or_default()
+    fn bit(&self, key: Key) -> Matches {
+        self.bits.get(&key).copied().unwrap_or_default()
     }
 
     /// What the words weigh that are in a text.
@@ -207,6 +254,21 @@ impl Wanted {
         });
         found.sum()
     }
+}
+
+fn is_time(word: &str) -> bool {
+    analysis::facts(word).meets(Traits::DATE.with(Traits::RELATIVE))
+}
+
+/// What finds a word as it is written.
+fn as_written(word: &str) -> Key {
+    const WRITTEN: u64 = 0x5752_4954_5445_4e21;
+    xxh3_64_with_seed(word.as_bytes(), WRITTEN)
+}
+
+/// What finds a term in texts of one language alone: "four" is an oven in French.
+fn of_language(key: Key, language: Language) -> Key {
+    xxh3_64_with_seed(&key.to_le_bytes(), language as u64)
 }
 
 /// What is shown.

@@ -93,3 +93,10 @@ fn what_nobody_said_is_not_found() {
     let found = hits("quetzalcoatl");
     assert!(found.iter().all(|hit| hit.parts.text == 0.0), "{found:?}");
 }
+
+#[test]
+fn hits_say_whether_the_kind_of_thing_is_told() {
+    let found = hits("How much does the boiler cost?");
+    let told = |words: &str| saying(&found, words).told;
+    assert_eq!((told("300 euros"), told("is blue")), (1.0, 0.0));
+}

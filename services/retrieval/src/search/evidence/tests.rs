@@ -1,3 +1,4 @@
+use super::super::question::Day;
 use super::super::search_word::SearchWord;
 use super::*;
 use crate::term;
@@ -26,7 +27,7 @@ fn tells(words: &[(SearchWord, f32)], asked: Traits, text: &str, above: &str) ->
         words.iter().map(|(word, weight)| (word, *weight)).collect();
     of(
         &Wanted::new(&words, (asked, Sought::default())),
-        (text, above),
+        (text, (above, false)),
         Language::English,
     )
 }
@@ -47,8 +48,11 @@ fn share_is_what_is_there_of_what_the_words_weigh() {
     let words = [(word("fox", "vixen"), 3.0), (word("hen", ""), 1.0)];
     is_near(share(&words, "the fox and the hen", ""), 1.0);
     is_near(share(&words, "the fox", ""), 0.75);
-    // What is missing with all that means the same counts 1.2.
-    is_near(share(&words, "a hen, a hen", ""), 1.0 / (3.0 * 1.2 + 1.0));
+    // What is missing with all that means the same counts 1.1.
+    is_near(
+        share(&words, "a hen, a hen", ""),
+        1.0 / (3.0 * f64::from(MISSING) + 1.0),
+    );
     is_near(share(&words, "a river", ""), 0.0);
     // What means nearly the same counts 0.8, what stands above 0.9.
     is_near(share(&words, "a vixen", ""), 0.6);
@@ -202,4 +206,101 @@ fn what_stands_before_the_name_that_is_asked_for_is_of_somebody_else() {
         share(&words, "A fox slept. Ada came.", "Ada"),
         0.5 + 0.5 * 0.9,
     );
+}
+
+fn of_english(words: &[&SearchWord], (text, above): (&str, &str), is_of_day: bool) -> Evidence {
+    let words: Vec<(&SearchWord, f32)> = words.iter().map(|word| (*word, 1.0)).collect();
+    let wanted = Wanted::new(&words, (Traits::default(), Sought::default())).with_day(Some(Day {
+        name: "2026-11-20".to_owned(),
+        key: term::key("day"),
+    }));
+    of(&wanted, (text, (above, is_of_day)), Language::English)
+}
+
+/// What is looked for in parts is half there with one of them.
+#[test]
+fn parts_of_one_word_stand_for_one_another() {
+    let part = |own: &str, whole| SearchWord {
+        whole,
+        ..word(own, "")
+    };
+    let of = |first: &SearchWord, second: &SearchWord| {
+        of_english(&[first, second], ("a plum", ""), false).share
+    };
+    let one = of(&part("plum", 7), &part("tree", 7));
+    is_near(one, 1.0 / 1.5);
+    is_near(of(&part("plum", 7), &part("tree", 8)), 0.5);
+    is_near(of(&part("plum", 0), &part("tree", 0)), 0.5);
+}
+
+#[test]
+fn day_that_is_asked_about_is_told_by_the_note_of_that_day() {
+    let (fox, day) = (word("fox", ""), word("day", ""));
+    let share = |is_of_day| of_english(&[&fox, &day], ("a fox", ""), is_of_day).share;
+    is_near(share(true), 0.5 + 0.5 * 0.9);
+    is_near(share(false), 0.5);
+}
+
+/// Where only its place says that a word is a name, one that is made of it will do.
+#[test]
+fn bare_name_is_found_in_longer_words() {
+    let bare = |is_bare| SearchWord {
+        is_bare,
+        is_name: true,
+        ..word("varroa", "varroatrap")
+    };
+    let of = |word: &SearchWord| of_english(&[word], ("varroatrap", ""), false).share;
+    is_near(of(&bare(true)), 0.8);
+    is_near(of(&bare(false)), 0.8 * NAMELESS);
+    // And what is said before it is not told of somebody else.
+    let fox = word("fox", "");
+    let around = |is_bare| {
+        let text = "A fox. Then varroa.";
+        of_english(&[&bare(is_bare), &fox], (text, ""), false).share
+    };
+    assert!(around(true) > around(false));
+}
+
+#[test]
+fn times_of_the_question_are_told_with_a_number_only() {
+    let winter = SearchWord {
+        plain: "winter".to_owned(),
+        ..word("winter", "")
+    };
+    let concert = word("concert", "");
+    let is_told = |text: &str| {
+        let words = [(&winter, 1.0), (&concert, 1.0)];
+        let wanted = Wanted::new(&words, (Traits::DATE, Sought::default()));
+        of(&wanted, (text, ("", false)), Language::English).is_told
+    };
+    assert!(!is_told("Rupert plays at the winter concert"));
+    assert!(is_told("The winter concert is on 12 December"));
+    assert!(is_told("The concert, winter 2027") && is_told("The concert is in spring"));
+}
+
+/// Without "live" nothing is told of where somebody lives, though other verbs say little.
+#[test]
+fn verb_that_is_needed_is_missed_more_than_others() {
+    let verb = |is_doing, is_needed| SearchWord {
+        is_doing,
+        is_needed,
+        ..word("live", "")
+    };
+    let fox = word("fox", "");
+    let missing = |verb: &SearchWord| of_english(&[&fox, verb], ("a fox", ""), false).share;
+    let (needed, plain, doing) = (
+        missing(&verb(true, true)),
+        missing(&verb(false, false)),
+        missing(&verb(true, false)),
+    );
+    assert!(
+        needed < plain && plain < doing,
+        "{needed}, {plain}, {doing}"
+    );
+    // So is the kind of thing that is asked for, where other words for it are known.
+    let kind = |related| SearchWord {
+        is_kind: true,
+        ..word("breed", related)
+    };
+    assert!(missing(&kind("race")) < missing(&kind("")));
 }

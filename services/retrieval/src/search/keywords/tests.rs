@@ -78,7 +78,7 @@ fn word(own: &[&str], related: &[&str], foreign: &[&str]) -> SearchWord {
     SearchWord {
         keys: keys(own),
         related: keys(related),
-        foreign: keys(foreign),
+        foreign: foreign.iter().map(|word| (term::key(word), None)).collect(),
         factor: 1.0,
         ..SearchWord::default()
     }

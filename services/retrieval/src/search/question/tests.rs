@@ -80,3 +80,163 @@ fn pairs_of_a_run_count_little_more_than_one_word() {
         "{question:?}"
     );
 }
+
+fn word_of<'a>(question: &'a Question, plain: &str) -> &'a SearchWord {
+    question
+        .words
+        .iter()
+        .find(|word| word.plain == plain)
+        .unwrap()
+}
+
+#[test]
+fn words_of_now_and_of_help_count_next_to_nothing() {
+    for (language, text, now, said) in [
+        (
+            Language::English,
+            "Who keeps the ledger these days?",
+            "days",
+            "ledger",
+        ),
+        (
+            Language::German,
+            "Was kostet der Pelztierzoo derzeit?",
+            "derzeit",
+            "pelztierzoo",
+        ),
+        (
+            Language::French,
+            "Où puis-je garer la roulotte ?",
+            "puis",
+            "roulotte",
+        ),
+        (
+            Language::Spanish,
+            "¿Dónde guardo ahora la carabina?",
+            "ahora",
+            "carabina",
+        ),
+    ] {
+        let question = read(language, &["x"], text);
+        assert!(word_of(&question, now).factor <= IDLE, "{text}");
+        assert_eq!(word_of(&question, said).factor, 1.0, "{text}");
+    }
+}
+
+/// After an article a word is a noun, and without it a note tells nothing of it.
+#[test]
+fn words_after_an_article_are_no_verbs() {
+    let spanish =
+        |text: &str, word: &str| word_of(&read(Language::Spanish, &["x"], text), word).is_doing;
+    assert!(!spanish("¿Cuánto cuesta el alfiler?", "alfiler"));
+    assert!(spanish("¿Quién puede alfilar?", "alfilar"));
+    let french =
+        |text: &str, word: &str| word_of(&read(Language::French, &["x"], text), word).is_doing;
+    // Not where the article points to something.
+    assert!(french("Où les ranger ?", "ranger"));
+    assert!(french("Que zigzague-t-elle ?", "zigzague"));
+}
+
+/// A name is not known by other words because of its stem.
+#[test]
+fn names_have_no_words_for_them() {
+    let question = read(Language::Spanish, &["x"], "¿Qué talla usa Pilar?");
+    let pilar = word_of(&question, "pilar");
+    assert!(
+        pilar.is_name && !pilar.is_doing && !pilar.has_others(),
+        "{pilar:?}"
+    );
+    let question = read(Language::Spanish, &["x"], "¿Qué marca es la pila?");
+    assert!(word_of(&question, "pila").has_others());
+}
+
+#[test]
+fn german_names_have_nothing_before_them() {
+    let german =
+        |text: &str, word: &str| word_of(&read(Language::German, &["x"], text), word).is_bare;
+    assert!(german("Welche Mütze trägt Irmgard?", "irmgard"));
+    assert!(german("Was sagte der Wirt zu Irmgard?", "irmgard"));
+    for (text, word) in [
+        ("Wo steht das Zelluloid?", "zelluloid"),
+        ("Wo gibt es gutes Zelluloid?", "zelluloid"),
+        ("Wo sind drei Zelluloid?", "zelluloid"),
+        ("Was sagt Frau Irmgard?", "frau"),
+    ] {
+        assert!(!german(text, word), "{text}");
+    }
+    let english = read(Language::English, &["x"], "How old does kestrelbox get?");
+    assert!(word_of(&english, "kestrelbox").is_bare);
+}
+
+#[test]
+fn numbers_after_a_thing_say_which_is_meant() {
+    let is_name =
+        |text: &str, word: &str| word_of(&read(Language::English, &["x"], text), word).is_name;
+    assert!(is_name("What is in crate 17?", "17"));
+    assert!(is_name("Who wrote Botany II?", "ii"));
+    assert!(!is_name("Who took 17?", "17"));
+    assert!(!is_name("Who meets at 17?", "17"));
+}
+
+/// 2026-11-24T12:00:00Z, a Tuesday.
+const TUESDAY: i64 = 1_795_521_600_000;
+
+#[test]
+fn days_from_today_are_the_days_they_mean() {
+    for (language, text, day) in [
+        (
+            Language::English,
+            "What did the roofer say last Friday?",
+            "2026-11-20",
+        ),
+        (Language::German, "Was gab es gestern?", "2026-11-23"),
+        (Language::English, "おとといの夕食は?", "2026-11-22"),
+        (Language::English, "一昨日の夕食は?", "2026-11-22"),
+    ] {
+        let question = read(language, &["x"], text).asked_at(text, TUESDAY);
+        assert_eq!(question.day.as_ref().unwrap().name, day, "{text}");
+        let says = |word: &SearchWord| calendar::says_day(&word.plain);
+        assert!(!question.words.iter().any(says), "{text}");
+        let key = question.day.unwrap().key;
+        assert!(
+            question.words.iter().any(|word| word.keys == [key]),
+            "{text}"
+        );
+    }
+    let text = "What did the roofer say?";
+    assert_eq!(
+        read(Language::English, &["x"], text)
+            .asked_at(text, TUESDAY)
+            .day,
+        None
+    );
+}
+
+/// What must not be eaten is told by what is not tolerated.
+#[test]
+fn eating_is_known_by_what_is_not_tolerated_where_it_is_denied() {
+    let has = |text: &str| {
+        let question = read(Language::English, &["x"], text);
+        let eat = word_of(&question, "eat");
+        eat.related.contains(&term::key("allerg"))
+    };
+    assert!(has("What can't Rosalind eat?") && !has("What does Rosalind eat?"));
+    let japanese = read(Language::English, &["x"], "直人が食べてはいけないものは?");
+    let allergy = term::key("アレ");
+    assert!(
+        japanese
+            .words
+            .iter()
+            .any(|word| word.related.contains(&allergy))
+    );
+}
+
+#[test]
+fn words_of_a_run_belong_together_by_their_piece() {
+    let question = read(Language::English, &["x"], "会員番号と住所");
+    let wholes: Vec<u32> = question.words.iter().map(|word| word.whole).collect();
+    assert_eq!(wholes.len(), 4, "{question:?}");
+    assert!(wholes[0] == wholes[2] && wholes[2] != wholes[3] && wholes[0] != 0);
+    let staying = read(Language::English, &["x"], "千鶴はどこに住んでいる");
+    assert!(staying.words.iter().any(|word| word.is_needed));
+}

@@ -51,14 +51,14 @@ fn a_long_line_is_cut_around_the_match() {
 
 /// Words that weigh so much, each with its relations.
 fn wanted(words: &[(&str, &str, &str, f32)]) -> Wanted {
-    let keys = |text: &str| text.split_whitespace().map(term::key).collect();
+    let keys = |text: &str| -> Vec<u64> { text.split_whitespace().map(term::key).collect() };
     let words: Vec<(SearchWord, f32)> = words
         .iter()
         .map(|(own, related, foreign, weight)| {
             let word = SearchWord {
                 keys: keys(own),
                 related: keys(related),
-                foreign: keys(foreign),
+                foreign: keys(foreign).into_iter().map(|key| (key, None)).collect(),
                 ..SearchWord::default()
             };
             (word, *weight)
@@ -193,4 +193,30 @@ fn names_are_not_words_that_only_share_their_stem() {
         0b010,
         "without its accent"
     );
+}
+
+/// "Four" is an oven in French, and a number in English.
+#[test]
+fn matches_of_another_language_are_of_its_texts_alone() {
+    let oven = SearchWord {
+        foreign: vec![(term::key("four"), Some(Language::French))],
+        ..SearchWord::default()
+    };
+    let wanted = Wanted::new(&[(&oven, 1.0)], (Traits::default(), Sought::default()));
+    let seen = |language| !wanted.matches("four tyres", language).is_empty();
+    assert!(seen(Language::French) && !seen(Language::English));
+}
+
+/// A short text is easily taken for one of another language.
+#[test]
+fn matches_of_words_as_they_are_written_need_no_stem() {
+    let pit = SearchWord {
+        plain: "fosse".to_owned(),
+        keys: vec![term::key("foss")],
+        ..SearchWord::default()
+    };
+    let wanted = Wanted::new(&[(&pit, 1.0)], (Traits::default(), Sought::default()));
+    // It says nothing in Italian.
+    assert_eq!(wanted.matches("Fosse", Language::Italian).own, 1);
+    assert_eq!(wanted.matches("pozza", Language::Italian).own, 0);
 }
