@@ -53,9 +53,12 @@ pub(crate) async fn attend(bot: &Bot, delivery: &Delivery, link: &Link) {
             return;
         }
         shown.lock().await.open(&delivery.run_id, link);
+        let mut target = Target::of(bot, delivery);
+        // The answer, which takes its place, says so no more.
+        target.set_reply(bot, delivery, 0);
         let mut view = View {
             bot,
-            target: Target::of(bot, delivery),
+            target,
             shown: &shown,
             streaming,
             is_waiting: &is_waiting,
@@ -235,6 +238,10 @@ impl View<'_> {
         let method = match &shown.message {
             Some(message) => {
                 parameters["message_id"] = message.id.into();
+                // What it answers stays as it is.
+                if let Some(fields) = parameters.as_object_mut() {
+                    fields.remove("reply_parameters");
+                }
                 "editMessageText"
             }
             None => "sendMessage",

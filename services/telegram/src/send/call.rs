@@ -89,7 +89,7 @@ impl Target {
     }
 
     /// Whether the message of this number names what it answers.
-    pub(super) fn set_reply(&mut self, bot: &Bot, delivery: &Delivery, index: usize) {
+    pub(crate) fn set_reply(&mut self, bot: &Bot, delivery: &Delivery, index: usize) {
         let is_group = delivery.place.chat != Some(ChatKind::Direct);
         let is_wanted = match bot.reader().options.reply_to_mode {
             ReplyTo::Off => false,

@@ -323,3 +323,39 @@ async fn telegram_daemon_runs_where_it_is_configured_alone() {
     until("the daemon's end", || named(&suite) == 0).await;
     suite.say("still there?").await;
 }
+
+/// Without systemd the suite itself starts and ends the daemons of channels, as the
+/// configuration has them meanwhile. An account may have any name.
+#[tokio::test]
+async fn telegram_daemon_comes_and_goes_with_its_account_in_the_configuration() {
+    let model = Server::start().await.unwrap();
+    let double = Double::start().await.unwrap();
+    let account =
+        json!({"botToken": double.token(), "dmPolicy": "allowlist", "allowFrom": [OWNER]});
+    let suite = Setup::anthropic(&model)
+        .set("channels.telegram.enabled", false)
+        .set("channels.telegram.apiRoot", double.url())
+        .set("channels.telegram.accounts", json!({"work": account}))
+        .start()
+        .await;
+    let switch = async |is_on: bool| {
+        let value = is_on.to_string();
+        let words = ["config", "set", "channels.telegram.enabled", &value];
+        suite.ctl(&words).await.ended(0);
+    };
+    switch(true).await;
+    double.say(OWNER, "hello");
+    let is_answered = |it: &Double| !it.sent_to(OWNER).is_empty();
+    within("an answer", double.wait(is_answered)).await;
+    switch(false).await;
+    let has_daemon = || {
+        let found = processes::of_folder(&suite.path(""));
+        let mut programs = found.into_iter().filter_map(processes::program);
+        programs.any(|program| program == DAEMON)
+    };
+    until("the daemon has ended", || !has_daemon()).await;
+    switch(true).await;
+    double.say(OWNER, "once more");
+    let is_answered = |it: &Double| it.sent_to(OWNER).len() > 1;
+    within("the next answer", double.wait(is_answered)).await;
+}

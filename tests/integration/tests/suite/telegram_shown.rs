@@ -100,6 +100,30 @@ async fn telegram_shows_an_answer_while_it_is_made() {
 }
 
 #[tokio::test]
+async fn telegram_answers_a_message_by_name_while_the_answer_is_made() {
+    let model = |setup: integration_tests::Setup| {
+        setup
+            .set("channels.telegram.allowFrom", json!([OWNER]))
+            .set("channels.telegram.replyToMode", "all")
+    };
+    let scene = Scene::with(model).await;
+    scene.model.push(held(WHOLE, BEGINNING.len(), "end"));
+    let asked = scene.double.say(OWNER, "work");
+    let shown = scene.answered(OWNER, BEGINNING).await;
+    let names =
+        |parameters: &serde_json::Value| parameters["reply_parameters"]["message_id"].as_i64();
+    assert!(
+        asked > 0 && names(&shown[0].parameters).is_some(),
+        "{shown:?}"
+    );
+    scene.model.release("end");
+    scene.answered(OWNER, WHOLE).await;
+    let edits = scene.double.calls_of("editMessageText");
+    assert!(!edits.is_empty());
+    assert!(edits.iter().all(|edit| names(&edit.parameters).is_none()));
+}
+
+#[tokio::test]
 async fn telegram_edits_no_faster_than_telegram_likes() {
     let scene = Scene::start().await;
     let text = "words and more words ".repeat(14);
