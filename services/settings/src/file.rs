@@ -349,17 +349,25 @@ fn unused(paths: &Paths) -> Vec<Unused> {
 /// Models that agents are to have and nobody can be asked for.
 fn unknown_models(settings: &Settings) -> impl Iterator<Item = Problem> {
     let named = settings.agents.values().flat_map(|agent| {
-        let models = agent.model.iter().chain(&agent.fallbacks);
-        let own = models.map(|name| (agent.model_key.clone(), name));
+        let general = settings.default_model.iter();
+        let general = general.filter(|_| agent.model.is_none());
+        let general = general.map(move |name| ("models.default".to_owned(), name, agent));
+        let own = agent.model.iter();
+        let own = own.map(move |name| (agent.model_key.clone(), name, agent));
+        // A CLI asks no other model than the first.
+        let others = agent.fallbacks.iter();
+        let others = others.filter(|_| agent.backend.provider().is_none());
+        let others = others.map(move |name| (agent.model_key.clone(), name, agent));
         let beat = settings
             .heartbeat(&agent.id)
             .and_then(|it| it.model.as_ref());
         let key = || format!("{}.model", settings.heartbeat_section(&agent.id));
-        own.chain(beat.map(|name| (key(), name)))
+        let beat = beat.map(move |name| (key(), name, agent));
+        general.chain(own).chain(others).chain(beat)
     });
     let mut problems = Vec::new();
-    for (key, name) in named {
-        if let Err(unknown) = settings.known_models.check(name) {
+    for (key, name, agent) in named {
+        if let Err(unknown) = settings.check_model(&agent.id, name) {
             let key = KeyPath::parse(&key).unwrap_or_default();
             let problem = Problem::other(key, unknown.to_string());
             if !problems.contains(&problem) {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use openclaw_config::nearest;
 
-use super::AgentSettings;
+use super::{AgentSettings, Settings};
 use crate::keys;
 use crate::provider;
 
@@ -46,6 +46,19 @@ pub enum UnknownModel {
         name: String,
         /// Why, a sentence.
         fault: String,
+    },
+    /// The agent's backend asks another provider alone.
+    #[error(
+        "the model {name:?} is not one that {backend} asks, which has only models of {provider}: \
+         choose one of those, or say backend: \"native\" for the agent"
+    )]
+    OtherBackend {
+        /// The model, as it was given.
+        name: String,
+        /// The agent's backend.
+        backend: &'static str,
+        /// The provider that it asks.
+        provider: &'static str,
     },
 }
 
@@ -126,6 +139,40 @@ fn named(name: &str) -> (&str, &str) {
     name.split_once('/').unwrap_or((USUAL, name))
 }
 
+impl AgentSettings {
+    /// Provider and model of a name, which without a provider is one of the
+    /// backend's own, or Anthropic's.
+    pub fn named<'a>(&self, name: &'a str) -> (&'a str, &'a str) {
+        let own = self.backend.provider().unwrap_or(USUAL);
+        name.split_once('/').unwrap_or((own, name))
+    }
+
+    /// Whether the agent's backend asks for the model, as far as it is configured.
+    pub fn asks(&self, name: &str) -> Result<(), UnknownModel> {
+        match self.backend.provider() {
+            Some(provider) if self.named(name).0 != provider => Err(UnknownModel::OtherBackend {
+                name: name.to_owned(),
+                backend: self.backend.name(),
+                provider,
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Settings {
+    /// Whether the agent can be asked with the model, as far as the configuration
+    /// tells.
+    pub fn check_model(&self, agent_id: &str, name: &str) -> Result<(), UnknownModel> {
+        let Some(agent) = self.agent(agent_id) else {
+            return self.known_models.check(name);
+        };
+        let (provider, model) = agent.named(name);
+        self.known_models.check(&format!("{provider}/{model}"))?;
+        agent.asks(name)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -136,6 +183,37 @@ mod tests {
         let environment: Environment = [("HOME", "/home/claw")].into_iter().collect();
         let paths = Paths::resolve(&environment).unwrap();
         Settings::assemble(paths, document, &environment).unwrap()
+    }
+
+    #[test]
+    fn a_models_provider_is_the_one_that_a_cli_asks() {
+        let settings = settings(json!({
+            "agents": {"list": [
+                {"id": "main"},
+                {"id": "c", "backend": "claude-cli"},
+                {"id": "x", "backend": "codex-cli"},
+                {"id": "n", "backend": "native"},
+            ]},
+            "models": {"providers": {"mine": {"baseUrl": "http://a"}}},
+        }));
+        for (agent, name, is_asked) in [
+            ("c", "anthropic/claude-sonnet-5", true),
+            ("c", "claude-sonnet-5", true),
+            ("c", "mine/qwen3", false),
+            ("x", "gpt-5", true),
+            ("x", "openai/gpt-5", true),
+            ("x", "anthropic/claude-sonnet-5", false),
+            ("n", "mine/qwen3", true),
+            ("main", "mine/qwen3", true),
+        ] {
+            let checked = settings.check_model(agent, name);
+            assert_eq!(checked.is_ok(), is_asked, "{agent} {name}: {checked:?}");
+            if let Err(refused) = checked {
+                let said = refused.to_string();
+                assert!(said.contains("say backend"), "{said}");
+                assert!(said.contains(name), "{said}");
+            }
+        }
     }
 
     #[test]
