@@ -35,13 +35,19 @@ sections! {
     /// `tools.web`.
     pub struct Web {
         /// Searching it.
-        search: WebTool,
+        search: WebSearch,
         /// Fetching pages.
-        fetch: WebTool,
+        fetch: WebFetch,
     }
 
-    /// `tools.web.search` and `tools.web.fetch`.
-    pub struct WebTool {
+    /// `tools.web.search`.
+    pub struct WebSearch {
+        /// `false`: not there, whatever else is said.
+        enabled: Option<bool>,
+    }
+
+    /// `tools.web.fetch`.
+    pub struct WebFetch {
         /// `false`: not there, whatever else is said.
         enabled: Option<bool>,
     }
