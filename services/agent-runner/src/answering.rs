@@ -191,7 +191,10 @@ mod tests {
         assert_eq!((&*c.backend, &*c.model), ("", ""));
         assert_eq!(told(&c), [("agents.entries.c.model", true)]);
         let problem = &c.problems[0].problem;
-        assert!(problem.contains("ollama/qwen3 is not one that Claude Code asks"), "{problem}");
+        assert!(
+            problem.contains("ollama/qwen3 is not one that Claude Code asks"),
+            "{problem}"
+        );
     }
 
     #[test]

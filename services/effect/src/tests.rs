@@ -29,8 +29,7 @@ fn described(schema: &Schema, key: &str) -> Option<String> {
 fn is_kept_in(schema: &Schema, key: &str) -> bool {
     let parts: Vec<&str> = key.split('.').collect();
     (1..=parts.len()).any(|end| {
-        described(schema, &parts[..end].join("."))
-            .is_some_and(|text| text.starts_with(KEPT))
+        described(schema, &parts[..end].join(".")).is_some_and(|text| text.starts_with(KEPT))
     })
 }
 
@@ -86,7 +85,9 @@ fn the_types_and_the_table_agree_on_what_acts() {
         );
         match described(schema, key) {
             None => wrong.push(format!("{key} is refused as unknown")),
-            Some(_) if acts && is_kept_in(schema, key) => wrong.push(format!("{key} is in no type")),
+            Some(_) if acts && is_kept_in(schema, key) => {
+                wrong.push(format!("{key} is in no type"))
+            }
             Some(_) if !acts && !is_kept_in(schema, key) => {
                 wrong.push(format!("{key} is in the types, and not said to act"));
             }
@@ -101,7 +102,13 @@ fn the_types_and_the_table_agree_on_what_acts() {
 fn sections() -> Vec<(KeyPath, BTreeSet<String>, bool)> {
     let whole: Value = serde_json::from_str(openclaw_config::schema::TEXT).unwrap();
     let mut found = Vec::new();
-    walk_schema(&whole, &whole, &KeyPath::default(), &mut Vec::new(), &mut found);
+    walk_schema(
+        &whole,
+        &whole,
+        &KeyPath::default(),
+        &mut Vec::new(),
+        &mut found,
+    );
     found
 }
 
@@ -145,10 +152,13 @@ fn walk_schema<'a>(
 
 /// `value` below `path`; a part that is a number is a place in a list.
 fn document_of(path: &KeyPath, value: Value) -> Value {
-    path.parts().iter().rev().fold(value, |value, part| match part.as_str() {
-        "0" => json!([value]),
-        part => json!({part: value}),
-    })
+    path.parts()
+        .iter()
+        .rev()
+        .fold(value, |value, part| match part.as_str() {
+            "0" => json!([value]),
+            part => json!({part: value}),
+        })
 }
 
 /// A key that nobody knows is refused, or listed as without effect.
@@ -165,16 +175,20 @@ fn no_section_takes_a_key_that_nobody_knows_silently() {
     let recorded = recorded();
     let above = recorded.iter().flat_map(|key| {
         let parts: Vec<&str> = key.split('.').collect();
-        (1..parts.len()).map(move |end| parts[..end].to_vec()).collect::<Vec<_>>()
+        (1..parts.len())
+            .map(move |end| parts[..end].to_vec())
+            .collect::<Vec<_>>()
     });
     let above: BTreeSet<Vec<&str>> = above.collect();
     let schema = Schema::shipped();
     let of_openclaw = above.iter().map(|parts| {
-        parts.iter().fold(KeyPath::default(), |path, part| match *part {
-            "*" if schema.is_list(&path) => path.child("0"),
-            "*" => path.child("any"),
-            part => path.child(part),
-        })
+        parts
+            .iter()
+            .fold(KeyPath::default(), |path, part| match *part {
+                "*" if schema.is_list(&path) => path.child("0"),
+                "*" => path.child("any"),
+                part => path.child(part),
+            })
     });
     let own = sections().into_iter().filter(|it| it.2).map(|it| it.0);
     for section in of_openclaw.chain(own) {
@@ -196,9 +210,11 @@ fn a_key_that_is_only_kept_is_told_wherever_it_is_allowed() {
             let path = section.child(&key);
             let of_table: Vec<_> = path.parts().iter().map(String::as_str).collect();
             let of_table: KeyPath = match of_table.as_slice() {
-                ["agents", "list", _, below @ ..] => {
-                    ["agents", "entries", "any"].iter().chain(below).copied().collect()
-                }
+                ["agents", "list", _, below @ ..] => ["agents", "entries", "any"]
+                    .iter()
+                    .chain(below)
+                    .copied()
+                    .collect(),
                 parts => parts.iter().copied().collect(),
             };
             // Another name acts by the one that it is put under.

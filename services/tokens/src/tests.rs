@@ -7,9 +7,8 @@ use tiktoken_rs::CoreBPE;
 
 use super::*;
 
-static TABLES: LazyLock<[CoreBPE; 2]> = LazyLock::new(|| {
-    [tiktoken_rs::cl100k_base(), tiktoken_rs::o200k_base()].map(Result::unwrap)
-});
+static TABLES: LazyLock<[CoreBPE; 2]> =
+    LazyLock::new(|| [tiktoken_rs::cl100k_base(), tiktoken_rs::o200k_base()].map(Result::unwrap));
 
 fn counted(text: &str) -> usize {
     let counts = TABLES.iter().map(|it| it.encode_ordinary(text).len());
@@ -64,15 +63,30 @@ fn csv(seed: u64) -> String {
 fn uuid(seed: u64) -> String {
     let other = seed.rotate_left(29).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let text = format!("{seed:016x}{other:016x}");
-    format!("{}-{}-{}-{}-{}", &text[..8], &text[8..12], &text[12..16], &text[16..20], &text[20..])
+    format!(
+        "{}-{}-{}-{}-{}",
+        &text[..8],
+        &text[8..12],
+        &text[12..16],
+        &text[16..20],
+        &text[20..]
+    )
 }
 
 fn json(seed: u64) -> String {
-    format!("{{\"id\":{seed},\"name\":\"fox\",\"ok\":true,\"values\":[{}],\"of\":null}},", csv(seed))
+    format!(
+        "{{\"id\":{seed},\"name\":\"fox\",\"ok\":true,\"values\":[{}],\"of\":null}},",
+        csv(seed)
+    )
 }
 
 fn url(seed: u64) -> String {
-    format!("https://host{}.example.com/path/{seed:x}?q={}&page={}#top", seed % 99, seed % 7919, seed % 31)
+    format!(
+        "https://host{}.example.com/path/{seed:x}?q={}&page={}#top",
+        seed % 99,
+        seed % 7919,
+        seed % 31
+    )
 }
 
 fn art(seed: u64) -> String {
@@ -83,8 +97,15 @@ fn art(seed: u64) -> String {
 fn code(seed: u64) -> String {
     let mut text = String::new();
     let name = ["getElementById", "e", "parse_headers", "MAX_LEN"][(seed % 4) as usize];
-    let _ = write!(text, "function(e,t){{if(!t[{}]){{return {name}(e)||void 0}}", seed % 100);
-    let _ = write!(text, "\n    let {name} = self.inner.iter().map(|it| it.{name}()?).collect();");
+    let _ = write!(
+        text,
+        "function(e,t){{if(!t[{}]){{return {name}(e)||void 0}}",
+        seed % 100
+    );
+    let _ = write!(
+        text,
+        "\n    let {name} = self.inner.iter().map(|it| it.{name}()?).collect();"
+    );
     text
 }
 

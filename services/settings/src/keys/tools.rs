@@ -62,11 +62,11 @@ sections! {
         ask: Option<Ask>,
         /// OpenClaw's: `deny` leaves no commands; `allowlist` and `safe-bin` ask
         /// about each that is not listed, granted or a safe bin, also when it only
-        /// reads.
+        /// reads; with `ask` `off` they refuse it.
         #[cfg_attr(test, schemars(extend("enum" = ["deny", "allowlist", "safe-bin", "full"])))]
         security: Option<String>,
-        /// OpenClaw's: `deny`, `allowlist`, `ask`, `auto` (the three like
-        /// `security` `allowlist`) or `full`.
+        /// OpenClaw's: `deny`, `allowlist` (like `security` `allowlist` with `ask`
+        /// `off`), `ask`, `auto` (both like `security` `allowlist`) or `full`.
         #[cfg_attr(test, schemars(extend("enum" = ["deny", "allowlist", "ask", "auto", "full"])))]
         mode: Option<String>,
         /// Programs that may run where they only filter a stream, as their profiles
