@@ -79,12 +79,19 @@ fn problems(
         Err(why) => vec![wire::ModelProblem {
             key: match agent.backend {
                 Backend::Native => model_key(settings, agent, 0),
+                // Its model is another provider's.
+                _ if asks_for_another(settings, agent) => model_key(settings, agent, 0),
                 _ => agent.backend_key.clone(),
             },
             problem: why.clone(),
             is_fatal: true,
         }],
     }
+}
+
+fn asks_for_another(settings: &RunnerSettings, agent: &AgentSettings) -> bool {
+    let model = settings.model_of(&agent.id);
+    model.is_some_and(|model| agent.asks(model).is_err())
 }
 
 /// The key of the model at `place` among the configured ones: the first, then
@@ -174,6 +181,20 @@ mod tests {
         let main = answering(file, "main", &[]);
         assert_eq!(told(&main), [("agents.defaults.backend", true)]);
         assert_eq!(main.backend, "");
+    }
+
+    #[test]
+    fn a_model_that_its_cli_does_not_ask_is_told_with_its_key() {
+        let file = "{agents: {entries: {main: {}, c: {backend: 'claude-cli', \
+                     claudeCliPath: '/bin/true', model: 'ollama/qwen3'}}}}";
+        let c = answering(file, "c", &[("ANTHROPIC_API_KEY", "k")]);
+        assert_eq!((&*c.backend, &*c.model), ("", ""));
+        assert_eq!(told(&c), [("agents.entries.c.model", true)]);
+        let problem = &c.problems[0].problem;
+        assert!(
+            problem.contains("ollama/qwen3 is not one that Claude Code asks"),
+            "{problem}"
+        );
     }
 
     #[test]

@@ -235,6 +235,9 @@ pub fn providers(
     agent: &AgentSettings,
     wish: Option<&str>,
 ) -> Vec<String> {
+    if let Some(only) = agent.backend.provider() {
+        return vec![only.to_owned()];
+    }
     let Some(first) = first_model(settings, agent, wish) else {
         return KNOWN_MODELS.map(|(provider, _)| provider.to_owned()).into();
     };
@@ -242,7 +245,7 @@ pub fn providers(
         Some(_) => &[],
         None => &agent.fallbacks,
     };
-    let others = others.iter().map(|name| named(name));
+    let others = others.iter().map(|name| agent.named(name));
     let mut providers: Vec<String> = std::iter::once(first)
         .chain(others)
         .map(|(provider, _)| provider.to_owned())
@@ -255,7 +258,7 @@ pub fn providers(
 /// loop, each with its place among them (the first is 0) and why.
 pub fn unusable(settings: &RunnerSettings, agent: &AgentSettings) -> Vec<(usize, String)> {
     let first = first_model(settings, agent, None);
-    let others = agent.fallbacks.iter().map(|name| named(name));
+    let others = agent.fallbacks.iter().map(|name| agent.named(name));
     let all = first.map(|first| std::iter::once(first).chain(others));
     let judged = all.into_iter().flatten().enumerate();
     judged
@@ -274,12 +277,7 @@ fn first_model<'a>(
     wish: Option<&'a str>,
 ) -> Option<(&'a str, &'a str)> {
     let configured = agent.model.as_deref().or(settings.default_model.as_deref());
-    wish.or(configured).map(named)
-}
-
-/// Seed 002 names Anthropic's models without the provider.
-fn named(name: &str) -> (&str, &str) {
-    name.split_once('/').unwrap_or(("anthropic", name))
+    wish.or(configured).map(|name| agent.named(name))
 }
 
 /// A CLI that is not ours.
@@ -311,9 +309,7 @@ fn other(
         };
     }
     let model = first_model(settings, agent, wish);
-    // A configured CLI may have been given another way to a model of that name.
-    let is_judged = wish.is_some() || agent.backend == Backend::Auto;
-    if let Some((provider, model)) = model.filter(|_| is_judged)
+    if let Some((provider, model)) = model
         && provider != cli.provider()
     {
         let whose = if wish.is_some() {
@@ -322,8 +318,10 @@ fn other(
             "configured"
         };
         return refused(format!(
-            "the {whose} model {provider}/{model} is not one that {} asks",
-            cli.title()
+            "the {whose} model {provider}/{model} is not one that {} asks: it asks only models of \
+             {}; say backend: \"native\" for the agent, or another model",
+            cli.title(),
+            cli.provider()
         ));
     }
     // Its own login must not take the place of the profile that a session chose.
@@ -411,7 +409,7 @@ fn native_plan(
         Some(_) => &[],
         None => &agent.fallbacks,
     };
-    let others = others.iter().map(|name| named(name));
+    let others = others.iter().map(|name| agent.named(name));
     let mut usable = Vec::new();
     let mut refused = None;
     for (id, model) in std::iter::once(first).chain(others) {

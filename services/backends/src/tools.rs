@@ -41,6 +41,7 @@ pub fn rules(agent: &AgentSettings, level: Level, granted: &[GrantedCommand]) ->
         granted: granted.iter().filter_map(grant).collect(),
         safe_bins: safe_bins(&agent.tools),
         only_listed: agent.tools.only_listed,
+        refuses: agent.tools.refuses,
         // Without a sandbox nothing else is enforced.
         open_network: agent.sandbox.network == Network::Full || level == Level::Off,
     }
@@ -195,6 +196,7 @@ mod tests {
             granted: Vec::new(),
             safe_bins: SafeBins::default(),
             only_listed: false,
+            refuses: false,
             open_network: false,
         };
         (Policy::new(vec![layer]), rules)

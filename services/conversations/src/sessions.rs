@@ -196,7 +196,7 @@ impl Sessions {
             None => self.own_key(new.spawned_by.as_ref())?,
         };
         self.is_configured(key.agent())?;
-        self.check(&new.patch)?;
+        self.check(key.agent(), &new.patch)?;
         let created = self.storage.create(key, new.patch, new.spawned_by).await;
         Ok(self.with_state(created.map_err(Refusal::NotSaved)??))
     }
@@ -207,7 +207,7 @@ impl Sessions {
         if patch.archives() {
             self.is_quiet(key)?;
         }
-        self.check(&patch)?;
+        self.check(key.agent(), &patch)?;
         let patched = self.storage.patch(key.clone(), patch).await;
         Ok(self.with_state(patched.map_err(Refusal::NotSaved)??))
     }
@@ -225,7 +225,7 @@ impl Sessions {
         if patch.archives() {
             self.is_quiet(key)?;
         }
-        self.check(&patch)?;
+        self.check(key.agent(), &patch)?;
         let set = self.storage.set(key.clone(), patch).await;
         Ok(self.with_state(set.map_err(Refusal::NotSaved)??))
     }
@@ -378,12 +378,15 @@ impl Sessions {
 
     /// A session keeps nothing that its turns cannot have: no limit, and no
     /// model that nobody knows.
-    fn check(&self, patch: &Patch) -> Result<(), Refusal> {
+    fn check(&self, agent: &AgentId, patch: &Patch) -> Result<(), Refusal> {
         for (name, value) in patch.limits() {
             check_limit(name, value)?;
         }
         match patch.model() {
-            Some(model) => Ok(self.configuration.settings().known_models.check(&model)?),
+            Some(model) => {
+                let settings = self.configuration.settings();
+                Ok(settings.check_model(agent.as_str(), &model)?)
+            }
             None => Ok(()),
         }
     }

@@ -140,6 +140,9 @@ fn configuration(paths: &Paths, environment: &Environment) -> (Option<Settings>,
     let file = paths.configuration.display();
     match openclaw_settings::load(environment) {
         Ok(settings) => {
+            if let Some(check) = doubtful(&settings, environment) {
+                return (Some(settings), check);
+            }
             let detail = if paths.configuration.exists() {
                 format!("{file} is sound")
             } else {
@@ -155,12 +158,51 @@ fn configuration(paths: &Paths, environment: &Environment) -> (Option<Settings>,
     }
 }
 
+/// What the file has that is not used, although nothing in it is wrong as such.
+fn doubtful(settings: &Settings, environment: &Environment) -> Option<Check> {
+    let order = settings
+        .clone()
+        .with_credentials(environment, &Default::default());
+    let order = order.map(|it| it.order_problems).unwrap_or_default();
+    let faults = settings.provider_faults.values().cloned();
+    let all: Vec<String> = faults.chain(order).collect();
+    let fix = "correct what is named; `openclawctl config validate` says where it is";
+    (!all.is_empty()).then(|| Check::warn("configuration", all.join("; "), fix))
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs::{self, Permissions};
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
+
+    #[test]
+    fn configuration_with_what_nobody_can_use_is_not_called_sound() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().to_str().unwrap();
+        let environment: Environment = [("OPENCLAW_STATE_DIR", state)].into_iter().collect();
+        let paths = Paths::resolve(&environment).unwrap();
+        for (file, state, said) in [
+            ("{}", State::Ok, "is sound"),
+            (
+                "{models: {providers: {weird: {baseUrl: 'http://a', api: 'telepathy-v3'}}}}",
+                State::Warn,
+                "telepathy-v3",
+            ),
+            (
+                "{auth: {order: {anthropic: ['nobody-has-it']}}}",
+                State::Warn,
+                "nobody-has-it",
+            ),
+        ] {
+            fs::write(&paths.configuration, file).unwrap();
+            let (settings, check) = configuration(&paths, &environment);
+            assert!(settings.is_some(), "{file}");
+            assert_eq!(check.state, state, "{file}");
+            assert!(check.detail.contains(said), "{check:?}");
+        }
+    }
 
     #[test]
     fn doctor_mends_once_and_then_there_is_nothing_to_do() {

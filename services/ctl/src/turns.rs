@@ -64,12 +64,13 @@ async fn list(gateway: &Gateway, arguments: &List) -> Result<bool, Failure> {
     Ok(true)
 }
 
-/// As wide as the terminal; `is_wide`: as wide as it is, with whole reasons.
+/// As wide as the terminal; `is_wide`, or without a terminal: as wide as it is, with
+/// whole reasons.
 fn print(turns: &[Turn], is_wide: bool) -> Result<(), Failure> {
     if turns.is_empty() {
         return output::stdout_line("There has been no turn yet.");
     }
-    if is_wide {
+    if is_wide || output::room().is_none() {
         return output::stdout(&table::render(&rows(turns, usize::MAX)));
     }
     table::print_named(&rows(turns, REASON_WIDTH), SHAPE)

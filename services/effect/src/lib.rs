@@ -13,6 +13,7 @@ use std::sync::{LazyLock, OnceLock};
 
 use openclaw_config::key::KeyPath;
 use openclaw_config::problem::Problem;
+use openclaw_config::schema::Schema;
 use serde::Serialize;
 use serde_json::Value;
 use table::Effect;
@@ -158,6 +159,7 @@ fn walk(
     each: &mut impl FnMut(&KeyPath, &Value, Effect, bool),
 ) {
     let effect = node.and_then(|node| node.effect).or(above);
+    let effect = effect.or_else(|| is_kept(path).then_some(ELSEWHERE));
     let below: Vec<(String, &Value)> = match value {
         Value::Object(fields) => fields
             .iter()
@@ -177,6 +179,21 @@ fn walk(
         let node = node.and_then(|node| node.child(read_as(path, &part)));
         walk(value, &path.child(&part), node, effect, each);
     }
+}
+
+/// How the schema describes keys that no type has.
+pub const KEPT: &str = "Of OpenClaw; kept in the file";
+
+/// Sections that have the same type have the same keys in the schema.
+const ELSEWHERE: Effect = Effect::NotSupported("OpenClaw has this key in another section");
+
+/// Whether the schema allows the key and no type has it.
+fn is_kept(path: &KeyPath) -> bool {
+    let Some(node) = Schema::shipped().at(path) else {
+        return false;
+    };
+    let said = node.get("description").and_then(Value::as_str);
+    node.get("properties").is_none() && said.is_some_and(|said| said.starts_with(KEPT))
 }
 
 /// `agents.list` is `agents.entries` as a list.

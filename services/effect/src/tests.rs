@@ -1,6 +1,5 @@
 use std::collections::BTreeSet;
 
-use openclaw_config::schema::Schema;
 use serde_json::json;
 
 use super::table::When;
@@ -27,11 +26,10 @@ fn described(schema: &Schema, key: &str) -> Option<String> {
 }
 
 /// Whether a part of the path is only kept.
-fn is_kept(schema: &Schema, key: &str) -> bool {
+fn is_kept_in(schema: &Schema, key: &str) -> bool {
     let parts: Vec<&str> = key.split('.').collect();
     (1..=parts.len()).any(|end| {
-        described(schema, &parts[..end].join("."))
-            .is_some_and(|text| text.starts_with("Of OpenClaw; kept"))
+        described(schema, &parts[..end].join(".")).is_some_and(|text| text.starts_with(KEPT))
     })
 }
 
@@ -87,14 +85,146 @@ fn the_types_and_the_table_agree_on_what_acts() {
         );
         match described(schema, key) {
             None => wrong.push(format!("{key} is refused as unknown")),
-            Some(_) if acts && is_kept(schema, key) => wrong.push(format!("{key} is in no type")),
-            Some(_) if !acts && !is_kept(schema, key) => {
+            Some(_) if acts && is_kept_in(schema, key) => {
+                wrong.push(format!("{key} is in no type"))
+            }
+            Some(_) if !acts && !is_kept_in(schema, key) => {
                 wrong.push(format!("{key} is in the types, and not said to act"));
             }
             Some(_) => {}
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// All sections of the schema, `*` for any name, 0 for any place in a list; none
+/// is in itself.
+fn sections() -> Vec<(KeyPath, BTreeSet<String>, bool)> {
+    let whole: Value = serde_json::from_str(openclaw_config::schema::TEXT).unwrap();
+    let mut found = Vec::new();
+    walk_schema(
+        &whole,
+        &whole,
+        &KeyPath::default(),
+        &mut Vec::new(),
+        &mut found,
+    );
+    found
+}
+
+fn walk_schema<'a>(
+    whole: &'a Value,
+    node: &'a Value,
+    path: &KeyPath,
+    above: &mut Vec<&'a str>,
+    found: &mut Vec<(KeyPath, BTreeSet<String>, bool)>,
+) {
+    if let Some(reference) = node["$ref"].as_str() {
+        if !above.contains(&reference) {
+            above.push(reference);
+            let target = whole.pointer(reference.trim_start_matches('#')).unwrap();
+            walk_schema(whole, target, path, above, found);
+            above.pop();
+        }
+        return;
+    }
+    for word in ["anyOf", "oneOf"] {
+        for either in node[word].as_array().into_iter().flatten() {
+            walk_schema(whole, either, path, above, found);
+        }
+    }
+    if let Some(items) = node.get("items") {
+        walk_schema(whole, items, &path.child("0"), above, found);
+    }
+    let extra = node.get("additionalProperties");
+    if let Some(below) = extra.filter(|it| it.is_object()) {
+        walk_schema(whole, below, &path.child("any"), above, found);
+    }
+    let Some(properties) = node["properties"].as_object() else {
+        return;
+    };
+    let keys = properties.keys().cloned().collect();
+    found.push((path.clone(), keys, extra == Some(&Value::Bool(false))));
+    for (key, below) in properties {
+        walk_schema(whole, below, &path.child(key), above, found);
+    }
+}
+
+/// `value` below `path`; a part that is a number is a place in a list.
+fn document_of(path: &KeyPath, value: Value) -> Value {
+    path.parts()
+        .iter()
+        .rev()
+        .fold(value, |value, part| match part.as_str() {
+            "0" => json!([value]),
+            part => json!({part: value}),
+        })
+}
+
+/// A key that nobody knows is refused, or listed as without effect.
+fn is_told(document: &Value) -> bool {
+    !Schema::shipped().check(document).is_empty()
+        || !restrictions(document).is_empty()
+        || !unused(document).is_empty()
+}
+
+#[test]
+fn no_section_takes_a_key_that_nobody_knows_silently() {
+    let mut silent = BTreeSet::new();
+    let mut checked = 0;
+    let recorded = recorded();
+    let above = recorded.iter().flat_map(|key| {
+        let parts: Vec<&str> = key.split('.').collect();
+        (1..parts.len())
+            .map(move |end| parts[..end].to_vec())
+            .collect::<Vec<_>>()
+    });
+    let above: BTreeSet<Vec<&str>> = above.collect();
+    let schema = Schema::shipped();
+    let of_openclaw = above.iter().map(|parts| {
+        parts
+            .iter()
+            .fold(KeyPath::default(), |path, part| match *part {
+                "*" if schema.is_list(&path) => path.child("0"),
+                "*" => path.child("any"),
+                part => path.child(part),
+            })
+    });
+    let own = sections().into_iter().filter(|it| it.2).map(|it| it.0);
+    for section in of_openclaw.chain(own) {
+        checked += 1;
+        let document = document_of(&section.child("zzUnknown"), json!(3));
+        if !is_told(&document) {
+            silent.insert(section.to_string());
+        }
+    }
+    assert!(checked > 1000, "{checked}");
+    assert!(silent.is_empty(), "{silent:#?}");
+}
+
+#[test]
+fn a_key_that_is_only_kept_is_told_wherever_it_is_allowed() {
+    let mut silent = BTreeSet::new();
+    for (section, keys, _) in sections() {
+        for key in keys {
+            let path = section.child(&key);
+            let of_table: Vec<_> = path.parts().iter().map(String::as_str).collect();
+            let of_table: KeyPath = match of_table.as_slice() {
+                ["agents", "list", _, below @ ..] => ["agents", "entries", "any"]
+                    .iter()
+                    .chain(below)
+                    .copied()
+                    .collect(),
+                parts => parts.iter().copied().collect(),
+            };
+            // Another name acts by the one that it is put under.
+            let is_alias = matches!(of(&of_table), Some(Effect::Alias(_)));
+            if is_kept(&path) && !is_alias && !is_told(&document_of(&path, json!("zz"))) {
+                silent.insert(path.to_string());
+            }
+        }
+    }
+    assert!(silent.is_empty(), "{silent:#?}");
 }
 
 #[test]

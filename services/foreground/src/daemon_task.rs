@@ -55,6 +55,16 @@ pub(crate) struct Suite<'a> {
     pub(crate) log: &'a Log,
 }
 
+impl Suite<'_> {
+    /// Has this program's own log follow a level that was changed; with a
+    /// configuration that cannot be used it stays.
+    fn follow_level(&self) {
+        if let Ok(settings) = openclaw_settings::load_usable(self.environment) {
+            self.log.set_level(settings.log_level);
+        }
+    }
+}
+
 /// Keeps one daemon running.
 pub(crate) struct DaemonTask<'a> {
     daemon: Daemon,
@@ -156,6 +166,10 @@ impl<'a> DaemonTask<'a> {
             tokio::select! {
                 status = child.wait() => return status,
                 Ok(()) = self.notify.ready() => {
+                    // It has read the configuration anew.
+                    if self.was_ready {
+                        self.suite.follow_level();
+                    }
                     self.was_ready = true;
                     self.say(LogLevel::Info, "ready");
                     self.tell(News::Ready(self.daemon)).await;

@@ -1,7 +1,7 @@
 //! The daemons' logs and this program's own, on standard error.
 
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -25,8 +25,8 @@ pub(crate) struct Log {
     terminal: bool,
     zone: TimeZone,
     /// What this program's own news are to a program that reads them; a person
-    /// is told all of them.
-    least: LogLevel,
+    /// is told all of them. All clones have the same.
+    least: Arc<Mutex<LogLevel>>,
     /// Beside standard error.
     file: Option<Arc<LogFile>>,
 }
@@ -37,7 +37,7 @@ impl Log {
         Self {
             terminal: output::stderr_is_terminal(),
             zone: TimeZone::system(),
-            least: LogLevel::Info,
+            least: Arc::new(Mutex::new(LogLevel::Info)),
             file: None,
         }
     }
@@ -60,7 +60,13 @@ impl Log {
 
     /// Without records that are less severe than `least`, as the daemons' are.
     pub(crate) fn with_level(self, least: LogLevel) -> Self {
-        Self { least, ..self }
+        self.set_level(least);
+        self
+    }
+
+    /// The same from now on, for all that write to it.
+    pub(crate) fn set_level(&self, least: LogLevel) {
+        *self.least.lock().unwrap_or_else(PoisonError::into_inner) = least;
     }
 
     /// Whether there was a terminal and it has gone: it was closed, or its
@@ -69,9 +75,13 @@ impl Log {
         self.terminal && !output::stderr_is_terminal()
     }
 
+    fn wants(&self, level: LogLevel) -> bool {
+        level >= *self.least.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Says something of this program's own.
     pub(crate) fn own(&self, level: LogLevel, message: &str) {
-        let is_wanted = level >= self.least;
+        let is_wanted = self.wants(level);
         if !self.terminal && !is_wanted {
             return;
         }
@@ -125,5 +135,21 @@ impl Log {
         if let Some(file) = &self.file {
             file.add(line);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn level_that_is_changed_holds_for_all_that_write() {
+        let log = Log::open().with_level(LogLevel::Info);
+        let other = log.clone();
+        assert!(other.wants(LogLevel::Info) && !other.wants(LogLevel::Debug));
+        log.set_level(LogLevel::Silent);
+        assert!(!other.wants(LogLevel::Info) && !other.wants(LogLevel::Error));
+        log.set_level(LogLevel::Warn);
+        assert!(!other.wants(LogLevel::Info) && other.wants(LogLevel::Warn));
     }
 }

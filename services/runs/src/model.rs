@@ -12,10 +12,11 @@ pub fn configured(settings: &Settings, agent: &str) -> (String, String) {
     let Some(name) = own.or_else(|| settings.default_model.clone()) else {
         return (String::new(), String::new());
     };
-    match name.split_once('/') {
-        Some((provider, model)) => (provider.to_owned(), model.to_owned()),
-        None => (DEFAULT_PROVIDER.to_owned(), name),
-    }
+    let (provider, model) = match settings.agent(agent) {
+        Some(agent) => agent.named(&name),
+        None => openclaw_settings::models::named(&name),
+    };
+    (provider.to_owned(), model.to_owned())
 }
 
 /// The models that the configuration names and describes, the default first.

@@ -17,6 +17,9 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 use tracing::Span;
 
+/// The channel of OpenClaw's WebSocket protocol, as it names it.
+pub const WEBCHAT: &str = "webchat";
+
 pub(crate) use log::{EventLog, cost};
 pub(crate) use queued::Queued;
 pub(crate) use registry::{Registry, Start};

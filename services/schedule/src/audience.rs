@@ -72,9 +72,10 @@ pub(crate) fn known(settings: &Settings, job: &Job) -> Result<(), Invalid> {
     let invalid =
         |path: &'static str, problem: &dyn Display| Err(Invalid::field(path, &problem.to_string()));
     let agent = job.agent_id().unwrap_or_default();
-    if let Err(refusal) = keys::named(settings, "", agent) {
-        return invalid("agentId", &refusal);
-    }
+    let main = match keys::named(settings, "", agent) {
+        Ok(main) => main,
+        Err(refusal) => return invalid("agentId", &refusal),
+    };
     let own = job.session_key().unwrap_or_default();
     if let Err(refusal) = keys::named(settings, own, agent) {
         return invalid("sessionKey", &refusal);
@@ -83,7 +84,8 @@ pub(crate) fn known(settings: &Settings, job: &Job) -> Result<(), Invalid> {
         return invalid("sessionTarget", &refusal);
     }
     let (model, thinking) = job.payload.model_and_thinking();
-    if let Some(Err(unknown)) = model.map(|model| settings.known_models.check(model)) {
+    let checked = model.map(|model| settings.check_model(main.agent().as_str(), model));
+    if let Some(Err(unknown)) = checked {
         return invalid("payload/model", &unknown);
     }
     if thinking.is_some_and(|level| !THINKING_LEVELS.contains(&level)) {

@@ -442,6 +442,17 @@ words! {
     }
 }
 
+impl Backend {
+    /// The only provider whose models it asks; `None`: it asks any, or none.
+    pub const fn provider(self) -> Option<&'static str> {
+        match self {
+            Self::ClaudeCli => Some("anthropic"),
+            Self::CodexCli => Some("openai"),
+            Self::Auto | Self::Native | Self::Offline => None,
+        }
+    }
+}
+
 words! {
     /// `models.mode`.
     pub enum ModelsMode {

@@ -8,7 +8,6 @@ use openclaw_config::paths::Paths;
 use openclaw_config::{parse, write};
 use serde_json::{Map, Value, json};
 
-use crate::provider::Api;
 use crate::settings::models::CONTEXT_WINDOW;
 use crate::settings::{AgentSettings, MAX_TOKENS, ModelList, RunnerSettings};
 
@@ -57,10 +56,7 @@ pub fn generate(settings: &RunnerSettings, agent: &AgentSettings, existing: &Val
             providers.shift_remove(id);
             continue;
         }
-        let api = match provider.api {
-            Api::Anthropic => "anthropic-messages",
-            Api::OpenAi => "openai-completions",
-        };
+        let api = provider.api.name();
         let mut models: Vec<Value> = provider.models.iter().map(complete).collect();
         for model in &mut models {
             take_defaults(model, &settings.models, id);
@@ -141,7 +137,7 @@ mod tests {
         fs::create_dir_all(state.join("agents/main/auth")).unwrap();
         let file = "{ models: { default: 'anthropic/claude-x', providers: { mine: {
             baseUrl: 'http://127.0.0.1:1/v1', apiKey: 'sk-file',
-            models: [{ id: 'big', contextWindow: 5, extra: true }] } } } }";
+            models: [{ id: 'big', contextWindow: 5, params: true }] } } } }";
         fs::write(state.join("openclaw.json"), file).unwrap();
         let profile =
             "{id: 'openai:me', provider: 'openai', credential: {type: 'token', token: 'sk-token'}}";
@@ -166,7 +162,7 @@ mod tests {
         ids.sort_unstable();
         assert_eq!(ids, ["anthropic", "mine", "ollama", "openai", "theirs"]);
         assert_eq!(providers["mine"]["models"][0]["contextWindow"], 5);
-        assert_eq!(providers["mine"]["models"][0]["extra"], true);
+        assert_eq!(providers["mine"]["models"][0]["params"], true);
         assert_eq!(providers["anthropic"]["models"][0]["id"], "claude-x");
         assert_eq!(providers["anthropic"]["api"], "anthropic-messages");
         let before = fs::metadata(&path).unwrap().modified().unwrap();

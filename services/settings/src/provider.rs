@@ -19,6 +19,16 @@ pub enum Api {
     OpenAi,
 }
 
+impl Api {
+    /// As OpenClaw calls it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Anthropic => "anthropic-messages",
+            Self::OpenAi => "openai-completions",
+        }
+    }
+}
+
 /// One way in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Access {
@@ -169,6 +179,31 @@ pub fn faults(providers: &BTreeMap<String, Provider>) -> BTreeMap<String, String
     providers.values().filter_map(fault).collect()
 }
 
+/// The kind of API of a provider with `api` as it is written, or of the known one of that
+/// name; the word when nobody knows it.
+fn spoken<'a>(id: &str, api: Option<&'a str>) -> Result<Api, &'a str> {
+    match api {
+        None => {
+            let known = KNOWN.iter().find(|known| known.0 == id);
+            Ok(known.map_or(Api::OpenAi, |known| known.1))
+        }
+        Some("anthropic-messages" | "anthropic") => Ok(Api::Anthropic),
+        Some("openai-completions" | "openai-chat" | "openai") => Ok(Api::OpenAi),
+        Some(other) => Err(other),
+    }
+}
+
+/// The kinds of API of the providers, the configured ones and the known.
+pub fn apis(configured: &BTreeMap<String, keys::Provider>) -> BTreeMap<String, Api> {
+    let known = known().map(|id| (id, None));
+    let configured = configured.iter();
+    let configured = configured.map(|(id, it)| (id.as_str(), it.api.as_deref()));
+    let spoken = known
+        .chain(configured)
+        .filter_map(|(id, api)| Some((id.to_owned(), spoken(id, api).ok()?)));
+    spoken.collect()
+}
+
 /// The providers that are known without configuration.
 pub fn known() -> impl Iterator<Item = &'static str> {
     KNOWN.iter().map(|known| known.0)
@@ -194,11 +229,9 @@ fn one(
     let key = |field: &str| format!("models.providers.{id}.{field}");
     let known = KNOWN.iter().find(|known| known.0 == id);
     let (key_variable, url_variable) = variables(id);
-    let (api, mut fault) = match fragment.api.as_deref() {
-        None => (known.map_or(Api::OpenAi, |known| known.1), None),
-        Some("anthropic-messages" | "anthropic") => (Api::Anthropic, None),
-        Some("openai-completions" | "openai-chat" | "openai") => (Api::OpenAi, None),
-        Some(other) => {
+    let (api, mut fault) = match spoken(id, fragment.api.as_deref()) {
+        Ok(api) => (api, None),
+        Err(other) => {
             let problem = format!(
                 "{} is {other:?}, which is not spoken here; {id} is not used \
                  (\"anthropic-messages\" and \"openai-completions\" are)",

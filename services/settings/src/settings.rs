@@ -113,6 +113,8 @@ pub struct Settings {
     pub channels: ChannelSettings,
     /// Providers that cannot be asked, and why, a sentence.
     pub provider_faults: BTreeMap<String, String>,
+    /// What the providers speak.
+    pub provider_apis: BTreeMap<String, provider::Api>,
     /// What did not work when the configuration was read, and is done without.
     pub warnings: Vec<String>,
     /// Values with which a part of the suite stays off until they are corrected.
@@ -215,6 +217,7 @@ impl Settings {
             doubts: workspaces.notes,
             faults,
             provider_faults,
+            provider_apis: provider::apis(&fragment.models.providers),
             written,
             stated: keys::section(&paths.configuration, "", &document)?,
             paths,

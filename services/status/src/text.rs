@@ -57,7 +57,8 @@ pub(crate) fn rows(overview: &Overview, verbose: bool) -> Vec<Row> {
     let faults = overview.faults.iter();
     rows.extend(faults.map(|it| Row::warning("configuration", it)));
     unused(overview, verbose, &mut rows);
-    failures(&overview.activity, &mut rows);
+    let room = openclaw_terminal::output::room().map_or(usize::MAX, |_| FAILURE);
+    failures(&overview.activity, room, &mut rows);
     rows
 }
 
@@ -288,11 +289,12 @@ fn unused(overview: &Overview, verbose: bool, rows: &mut Vec<Row>) {
     }
 }
 
-fn failures(activity: &Activity, rows: &mut Vec<Row>) {
+/// `room`: characters of a reason.
+fn failures(activity: &Activity, room: usize, rows: &mut Vec<Row>) {
     let now = activity::now_ms();
     for (at, failure) in activity.failures.iter().enumerate() {
         let name = if at == 0 { "failed" } else { "" };
-        let reason = openclaw_terminal::output::one_line(&failure.reason, FAILURE);
+        let reason = openclaw_terminal::output::one_line(&failure.reason, room);
         let ago = words::ago(failure.ended_ms, now);
         let text = format!("{ago} in {}: {reason}", failure.session_key);
         rows.push(Row::warning(name, text));

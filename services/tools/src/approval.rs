@@ -69,6 +69,10 @@ pub struct Rules {
     /// Whether only what is listed or granted runs at once, and not also what
     /// only reads (`tools.exec.security`).
     pub only_listed: bool,
+    /// Whether what somebody would be asked about is refused instead
+    /// (`tools.exec.ask` is off where only what is listed runs).
+    #[serde(default)]
+    pub refuses: bool,
     /// Whether what runs here reaches every host of the network, so that
     /// fetching a page can tell anybody anything.
     pub open_network: bool,
@@ -141,6 +145,8 @@ pub enum Verdict {
     Run,
     /// Somebody is asked, for this reason.
     Ask(String),
+    /// It does not run, for this reason, and nobody is asked.
+    Refuse(String),
 }
 
 impl Rules {
@@ -152,18 +158,28 @@ impl Rules {
     pub fn judge(&self, command: &Value, grant: &Grant, plain: bool) -> Verdict {
         match self.ask {
             Ask::Off => return Verdict::Run,
-            Ask::Always => return Verdict::Ask("every command is asked about".to_owned()),
+            Ask::Always => return self.asks("every command is asked about".to_owned()),
             Ask::OnMiss => {}
         }
         if !plain {
-            return Verdict::Ask("it changes the environment of the command".to_owned());
+            return self.asks("it changes the environment of the command".to_owned());
         }
         if self.granted.contains(grant) {
             return Verdict::Run;
         }
         match self.miss(command) {
             None => Verdict::Run,
-            Some(why) => Verdict::Ask(why),
+            Some(why) => self.asks(why),
+        }
+    }
+
+    /// What is done with a call that does not run by itself.
+    #[must_use]
+    pub fn asks(&self, why: String) -> Verdict {
+        if self.refuses {
+            Verdict::Refuse(why)
+        } else {
+            Verdict::Ask(why)
         }
     }
 
@@ -179,7 +195,7 @@ impl Rules {
         match (self.ask, concern) {
             (Ask::Off, _) | (_, None) => Verdict::Run,
             (Ask::OnMiss, _) if listed() => Verdict::Run,
-            (_, Some(concern)) => Verdict::Ask(concern),
+            (_, Some(concern)) => self.asks(concern),
         }
     }
 
@@ -241,6 +257,7 @@ mod tests {
             granted: granted.collect(),
             safe_bins: SafeBins::default(),
             only_listed: false,
+            refuses: false,
             open_network: false,
         }
     }
@@ -382,6 +399,7 @@ mod tests {
         }
         let lax = Rules {
             only_listed: false,
+            refuses: false,
             ..strict
         };
         assert!(runs(&lax, "ls") && runs(&lax, "wc -l notes.md"));

@@ -142,13 +142,17 @@ impl Approvals {
         question: Question<'_>,
         reason: String,
     ) -> Result<(), String> {
-        let (is_granted, grant) = {
+        let (is_granted, verdict, grant) = {
             let rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
             let (_, grant) = question.judge(&rules, &self.ground);
-            (rules.granted.contains(&grant), grant)
+            let is_granted = rules.granted.contains(&grant);
+            (is_granted, rules.asks(reason.clone()), grant)
         };
         if is_granted {
             return Ok(());
+        }
+        if let Verdict::Refuse(why) = verdict {
+            return Err(refusal(&why));
         }
         match self.opened(&question, grant, &reason) {
             Judged::Settled(settled) => settled,
@@ -166,6 +170,7 @@ impl Approvals {
         let reason = match verdict {
             Verdict::Run => return Judged::Settled(Ok(())),
             Verdict::Ask(reason) => reason,
+            Verdict::Refuse(why) => return Judged::Settled(Err(refusal(&why))),
         };
         self.opened(question, grant, &reason)
     }
@@ -309,6 +314,15 @@ impl Drop for Forget<'_> {
     }
 }
 
+/// What an agent is told of a call that nobody is asked about.
+fn refusal(why: &str) -> String {
+    format!(
+        "it was not run: {why}. Only what tools.exec.allowlist names runs here, and nobody is \
+         asked (tools.exec.ask is off, or tools.exec.mode is allowlist). Do not try it another \
+         way; say what you wanted to do"
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use openclaw_handoff::decisions::{Decided, Refused, decide};
@@ -344,6 +358,7 @@ mod tests {
             granted: Vec::new(),
             safe_bins: openclaw_tools::approval::safe::SafeBins::default(),
             only_listed: false,
+            refuses: false,
             open_network: false,
         };
         let ground = TurnPaths {
@@ -419,6 +434,34 @@ mod tests {
             ask(&scene.approvals, "rm a").await.is_ok(),
             "allowed always"
         );
+    }
+
+    #[tokio::test]
+    async fn what_is_refused_asks_nobody() {
+        let mut scene = scene(Duration::from_secs(60));
+        {
+            let approvals = Arc::get_mut(&mut scene.approvals).unwrap();
+            let rules = approvals.rules.get_mut().unwrap();
+            (rules.only_listed, rules.refuses) = (true, true);
+            rules.allowlist.push("make *".to_owned());
+        }
+        assert!(ask(&scene.approvals, "make all").await.is_ok());
+        let why = ask(&scene.approvals, "ls -l").await.unwrap_err();
+        assert!(why.contains("neither in tools.exec.allowlist"), "{why}");
+        assert!(why.contains("nobody is asked"), "{why}");
+        let arguments = json!({"command": "rm a"});
+        let question = Question {
+            call_id: "c",
+            tool: "execute_shell",
+            arguments: &arguments,
+            only_reads: false,
+        };
+        let because = scene
+            .approvals
+            .ask_because(question, "it says so".to_owned());
+        let why = because.await.unwrap_err();
+        assert!(why.contains("it says so"), "{why}");
+        assert!(scene.reader.news().unwrap().is_empty());
     }
 
     #[tokio::test]

@@ -144,6 +144,7 @@ fn approvals(folder: PathBuf) -> Approvals {
         granted: Vec::new(),
         safe_bins: openclaw_tools::approval::safe::SafeBins::default(),
         only_listed: false,
+        refuses: false,
         open_network: false,
     };
     let ground = TurnPaths {

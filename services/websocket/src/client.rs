@@ -10,8 +10,8 @@ use openclaw_protocol::{Event, Failure};
 use super::audience::Audience;
 use super::outbox::{Close, Outbox, Outgoing};
 
-/// The channel of what comes over this protocol, as OpenClaw names it.
-pub(crate) const CHANNEL: &str = "webchat";
+/// The channel of what comes over this protocol.
+pub(crate) const CHANNEL: &str = openclaw_runs::WEBCHAT;
 
 /// Sessions one client may follow. An app shows a few at a time.
 const FOLLOWED_LIMIT: usize = 256;

@@ -63,6 +63,45 @@ fn a_configured_cli_does_not_pass_on_a_chosen_model_of_others() {
 }
 
 #[test]
+fn a_cli_is_what_its_backend_asks() {
+    for (cli, backend) in [(CLAUDE, Backend::ClaudeCli), (CODEX, Backend::CodexCli)] {
+        assert_eq!(backend.name(), cli.name());
+        assert_eq!(backend.provider(), Some(cli.provider()));
+    }
+}
+
+#[test]
+fn a_configured_cli_does_not_pass_on_a_configured_model_of_others() {
+    let variables = [
+        ("ANTHROPIC_API_KEY", "k"),
+        ("CODEX_API_KEY", "k"),
+        ("PATH", "STATE"),
+    ];
+    for (backend, model, answers) in [
+        ("claude-cli", "ollama/qwen3", None),
+        ("claude-cli", "nosuch/zz", None),
+        ("codex-cli", "anthropic/claude-sonnet-5", None),
+        ("codex-cli", "gpt-x", Some("gpt-x")),
+        ("claude-cli", "claude-sonnet-5", Some("claude-sonnet-5")),
+    ] {
+        for file in [
+            format!("{{agents: {{defaults: {{backend: '{backend}', model: '{model}'}}}}}}"),
+            format!(
+                "{{models: {{default: '{model}'}}, agents: {{defaults: {{backend: '{backend}'}}}}}}"
+            ),
+        ] {
+            let choice = chosen(&file, &variables);
+            assert_eq!(choice.backend, backend, "{file}");
+            match (choice.plan, answers) {
+                (Ok(plan), Some(answers)) => assert_eq!(plan.model(), answers, "{file}"),
+                (Err(why), None) => assert!(why.contains(model), "{why}"),
+                (plan, _) => panic!("{file}: {plan:?}"),
+            }
+        }
+    }
+}
+
+#[test]
 fn the_lack_is_that_of_a_configured_model() {
     let nothing = chosen("", &[]);
     assert_eq!(nothing.lack(), None);

@@ -120,6 +120,7 @@ fn the_arguments_name_files_of_the_turn() {
             granted: Vec::new(),
             safe_bins: openclaw_tools::approval::safe::SafeBins::default(),
             only_listed: false,
+            refuses: false,
             open_network: false,
         },
         agent_program: Path::new("/opt/openclaw-agent"),

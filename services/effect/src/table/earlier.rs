@@ -43,6 +43,11 @@ pub(super) const ROWS: &[Row] = &[
         ],
     ),
     row("gateway", Alias("gateway.bind"), &["host"]),
+    row(
+        "gateway.reload",
+        NotNeeded("a change of the file is taken up at once, and turns go on as they began"),
+        &["debounceMs", "deferralTimeoutMs"],
+    ),
     row("agents.entries.*", UNSUPPORTED, AGENT),
     // OpenClaw's schema does not say what is in them.
     row("agents.entries.*.params", UNSUPPORTED, &["*"]),

@@ -21,21 +21,27 @@ enum Kind {
 enum Api {
     Messages,
     Chat,
+    /// Codex asks by it.
+    Responses,
 }
 
-use Api::{Chat, Messages};
+use Api::{Chat, Messages, Responses};
 use Kind::{Number, Texts, Whole};
 
 /// The parameters, in both spellings, with what they are and who takes them.
 const PARAMETERS: [(&[&str], Kind, &[Api]); 8] = [
-    (&["temperature"], Number, &[Messages, Chat]),
-    (&["topP", "top_p"], Number, &[Messages, Chat]),
+    (&["temperature"], Number, &[Messages, Chat, Responses]),
+    (&["topP", "top_p"], Number, &[Messages, Chat, Responses]),
     (&["topK", "top_k"], Whole(0), &[Messages]),
     (&["stop", "stopSequences"], Texts, &[Messages, Chat]),
     (&["seed"], Whole(i64::MIN), &[Chat]),
     (&["frequencyPenalty", "frequency_penalty"], Number, &[Chat]),
     (&["presencePenalty", "presence_penalty"], Number, &[Chat]),
-    (&["maxTokens", "max_tokens"], Whole(1), &[Messages, Chat]),
+    (
+        &["maxTokens", "max_tokens"],
+        Whole(1),
+        &[Messages, Chat, Responses],
+    ),
 ];
 
 impl Kind {
@@ -68,8 +74,11 @@ pub(super) fn idle(document: &Value) -> Vec<(KeyPath, String)> {
         let Some(params) = agent.get("params").and_then(Value::as_object) else {
             continue;
         };
+        let apis = match path.last() {
+            "defaults" => apis_of_all(document),
+            _ => apis(document, agent),
+        };
         let path = path.child("params");
-        let apis = apis(document, agent);
         for (names, kind, takers) in PARAMETERS {
             let why = |name: &str| why(names, kind, takers, (name, params), &apis);
             let named = names.iter().filter(|name| params.contains_key(**name));
@@ -100,17 +109,41 @@ fn why(
     }
     let nobody_takes = !apis.is_empty() && !apis.iter().any(|api| takers.contains(api));
     nobody_takes.then(|| {
-        let taker = if takers == [Messages] {
-            "the messages API alone takes it"
-        } else {
-            "chat completions alone take it"
+        if apis.iter().all(|api| *api == Responses) {
+            return "Codex asks by the responses API, which does not take it".to_owned();
+        }
+        let taker = match takers {
+            [Messages] => "the messages API alone takes it",
+            [Chat] => "chat completions alone take it",
+            _ => "the messages API and chat completions take it",
         };
         format!("{taker}, and the agent's models are asked otherwise")
     })
 }
 
+/// The APIs by which models are asked of the agents that have the defaults; none where it
+/// is not known of one of them.
+fn apis_of_all(document: &Value) -> Vec<Api> {
+    let mut all = Vec::new();
+    for (_, agent) in agents(document) {
+        let own = apis(document, agent);
+        if own.is_empty() {
+            return Vec::new();
+        }
+        all.extend(own);
+    }
+    all
+}
+
 /// The APIs by which the models of an agent are asked, as far as they are named.
 fn apis(document: &Value, agent: &Value) -> Vec<Api> {
+    let backend = agent.get("backend");
+    let backend = backend.or_else(|| document.pointer("/agents/defaults/backend"));
+    match backend.and_then(Value::as_str) {
+        Some("codex-cli" | "codex") => return vec![Responses],
+        Some("claude-cli" | "claude") => return vec![Messages],
+        _ => {}
+    }
     let of_all = document.pointer("/agents/defaults/model");
     let model = agent.get("model").or(of_all);
     let model = model.or_else(|| document.pointer("/models/default"));
@@ -200,5 +233,38 @@ mod tests {
         let expected = "agents.entries.a.params.seed: chat completions alone take it, and the \
                         agent's models are asked otherwise";
         assert_eq!(with(json!("claw/x"), json!({"seed": 5})), [expected]);
+    }
+
+    #[test]
+    fn params_are_judged_by_what_the_backend_asks() {
+        let all = json!({"temperature": 0.5, "topK": 5, "stop": ["a"], "seed": 1,
+            "frequencyPenalty": 1, "maxTokens": 9});
+        let with = |backend: &str| {
+            let agent = json!({"backend": backend, "model": "openai/x", "params": all});
+            let told = said(&json!({"agents": {"entries": {"a": agent}}}));
+            let key = |line: &String| {
+                let key = line.split(':').next().unwrap_or_default();
+                key.rsplit('.').next().unwrap_or_default().to_owned()
+            };
+            told.iter().map(key).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            with("codex-cli"),
+            ["topK", "stop", "seed", "frequencyPenalty"]
+        );
+        assert_eq!(with("claude-cli"), ["seed", "frequencyPenalty"]);
+        assert_eq!(with("native"), ["topK"]);
+    }
+
+    #[test]
+    fn params_of_all_agents_are_judged_by_all_of_them() {
+        let with = |agents: Value| {
+            said(&json!({"agents": {
+                "defaults": {"model": "openai/x", "params": {"topK": 5}}, "list": agents}}))
+        };
+        assert_eq!(with(json!([{"id": "a"}])).len(), 1);
+        assert_eq!(with(json!([{"id": "a", "model": "anthropic/y"}])), [""; 0]);
+        assert_eq!(with(json!([{"id": "a", "backend": "claude-cli"}])), [""; 0]);
+        assert_eq!(with(json!([{"id": "a", "model": "unknown/y"}])), [""; 0]);
     }
 }

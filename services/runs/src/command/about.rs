@@ -15,7 +15,7 @@ use crate::bus::DomainEvent;
 use crate::held;
 use crate::model;
 use crate::queue::{Change, Settings};
-use crate::run::DEFAULT_CHANNEL;
+use crate::run::{DEFAULT_CHANNEL, WEBCHAT};
 
 /// `/status`
 pub(super) async fn status(ask: &Ask<'_>) -> Result<String, Failure> {
@@ -216,10 +216,29 @@ pub(super) fn whoami(ask: &Ask<'_>) -> String {
     )
 }
 
+/// Whether what comes in where the command did is answered with more or less than the
+/// answer, as the levels of the session say.
+fn is_shown(ask: &Ask<'_>) -> bool {
+    ask.run.channel == WEBCHAT
+}
+
+/// A level that would change nothing here is not set.
+fn not_shown(ask: &Ask<'_>) -> String {
+    let instead = match ask.run.channel.as_str() {
+        "cli" => " `openclawctl message --verbose` shows tools and what was used.",
+        _ => "",
+    };
+    format!(
+        "⚠️ Nothing was changed: only clients of the gateway's WebSocket follow this level, and \
+         answers here are as they are.{instead}"
+    )
+}
+
 /// `/usage`: what was used, or whether answers have a line that says it.
 pub(super) async fn usage(ask: &Ask<'_>, argument: &str) -> Result<String, Failure> {
     match argument {
         "" | "status" => used(ask).await,
+        level if USAGE_LEVELS.contains(&level) && !is_shown(ask) => Ok(not_shown(ask)),
         level if USAGE_LEVELS.contains(&level) => {
             set(ask, "responseUsage", json!(level)).await?;
             Ok(format!("⚙️ Usage below answers: {level}."))
@@ -284,6 +303,7 @@ pub(super) async fn shown_level(
             };
             Ok(format!("Current {what} level: {}.", level.unwrap_or(unset)))
         }
+        level if levels.contains(&level) && !is_shown(ask) => Ok(not_shown(ask)),
         level if levels.contains(&level) => {
             set(ask, field, json!(argument)).await?;
             Ok(format!("⚙️ The {what} level is {argument}."))

@@ -1,12 +1,13 @@
 //! Transcript entries from a run's events.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use openclaw_proto::event::{self, Kind, ThinkingSigned};
 use openclaw_proto::runner::Started;
 use openclaw_sessions::transcript::{
     AssistantMessage, Block, Content, Message, StopReason, ToolResultMessage, Usage,
 };
+use openclaw_settings::provider::Api;
 use serde_json::{Map, json};
 
 /// Bytes of one entry's text. A longer reply goes on in another entry, so that
@@ -19,6 +20,8 @@ const ENTRY_LIMIT: usize = 4 * 1024 * 1024;
 #[derive(Debug, Default)]
 pub(super) struct Assembler {
     run_id: String,
+    /// What the providers speak.
+    apis: BTreeMap<String, Api>,
     blocks: Vec<Block>,
     bytes: usize,
     results: Vec<ToolResultMessage>,
@@ -69,9 +72,10 @@ impl<'a> End<'a> {
 }
 
 impl Assembler {
-    pub(super) fn new(run_id: &str) -> Self {
+    pub(super) fn new(run_id: &str, apis: BTreeMap<String, Api>) -> Self {
         Self {
             run_id: run_id.to_owned(),
+            apis,
             ..Self::default()
         }
     }
@@ -220,6 +224,18 @@ impl Assembler {
         }
     }
 
+    /// OpenClaw's name for what was spoken.
+    fn api<'a>(&self, backend: &'a str, provider: &str) -> &'a str {
+        match (backend, provider) {
+            ("native", "") => "",
+            ("native", provider) => {
+                let api = self.apis.get(provider).copied();
+                api.unwrap_or(Api::OpenAi).name()
+            }
+            (other, _) => other,
+        }
+    }
+
     fn flush(&mut self, end: End<'_>, now_ms: i64) -> Vec<Message> {
         let speaker = self.speaker.clone();
         let end = end.or(&speaker);
@@ -234,7 +250,7 @@ impl Assembler {
         };
         let mut assistant = AssistantMessage {
             content: Content::Blocks(std::mem::take(&mut self.blocks)),
-            api: api(end.backend, end.provider).to_owned(),
+            api: self.api(end.backend, end.provider).to_owned(),
             provider: end.provider.to_owned(),
             model: end.model.to_owned(),
             usage: stored(&std::mem::take(&mut self.response)),
@@ -275,7 +291,7 @@ fn signed_by(message: &mut AssistantMessage, provider: String, model: String) {
             .insert("responseModel".to_owned(), called.into());
     }
     message.provider = provider;
-    message.api = "anthropic-messages".to_owned();
+    message.api = Api::Anthropic.name().to_owned();
 }
 
 fn end(outcome: &Kind) -> End<'_> {
@@ -306,16 +322,6 @@ fn end(outcome: &Kind) -> End<'_> {
             ..End::default()
         },
         _ => End::default(),
-    }
-}
-
-/// OpenClaw's name for what was spoken.
-fn api<'a>(backend: &'a str, provider: &str) -> &'a str {
-    match (backend, provider) {
-        ("native", "anthropic") => "anthropic-messages",
-        ("native", "") => "",
-        ("native", _) => "openai-completions",
-        (other, _) => other,
     }
 }
 

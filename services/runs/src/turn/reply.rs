@@ -51,10 +51,11 @@ pub(super) struct Reply<'a> {
 
 impl<'a> Reply<'a> {
     pub(super) fn new(turns: &'a Turns, run: &'a Run, skip: usize) -> Self {
+        let settings = turns.configuration.settings();
         Self {
             turns,
             run,
-            assembler: Assembler::new(&run.id),
+            assembler: Assembler::new(&run.id, settings.provider_apis.clone()),
             paragraphs: Paragraphs::default(),
             skip,
             heard: 0,

@@ -106,10 +106,11 @@ mod tests {
         assert!(tails.take(Path::new("0")).is_none());
         assert!(tails.take(Path::new("1")).is_some());
         assert!(tails.take(Path::new("1")).is_none(), "it was taken out");
-        put(&tails, "long", &"x".repeat(CHARACTER_LIMIT));
+        // Each of these counts as four characters.
+        put(&tails, "long", &"ж".repeat(CHARACTER_LIMIT / 4));
         assert!(tails.take(Path::new("2")).is_none());
         assert!(tails.take(Path::new("long")).is_some());
-        put(&tails, "longer", &"x".repeat(CHARACTER_LIMIT + 1));
+        put(&tails, "longer", &"ж".repeat(CHARACTER_LIMIT / 4 + 1));
         assert!(tails.take(Path::new("longer")).is_none());
     }
 }

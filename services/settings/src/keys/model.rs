@@ -1,14 +1,10 @@
 //! What `models.providers.*.models` says of a model.
 
-use std::collections::BTreeMap;
-
-use serde_json::Value;
-
 use crate::section::sections;
 
 sections! {
-    /// A model of a provider. What else is said of it is kept, and written into
-    /// models.json.
+    /// A model of a provider. What else OpenClaw says of one is kept, and written
+    /// into models.json.
     pub struct Described {
         /// As the provider calls it.
         id: String,
@@ -26,9 +22,6 @@ sections! {
         /// Tokens of the longest answer.
         #[cfg_attr(test, schemars(range(min = 1)))]
         max_tokens: Option<u32>,
-        /// Everything else.
-        #[serde(flatten)]
-        other: BTreeMap<String, Value>,
     }
 
     /// US dollars for a million tokens.
@@ -43,9 +36,6 @@ sections! {
         cache_write: Option<f64>,
         /// What is asked for where more is sent, instead.
         tiered_pricing: Option<Vec<CostTier>>,
-        /// Everything else.
-        #[serde(flatten)]
-        other: BTreeMap<String, Value>,
     }
 
     /// US dollars for a million tokens of a request, and of its answer, with which an amount is

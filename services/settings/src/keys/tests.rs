@@ -4,6 +4,7 @@ use std::path::Path;
 
 use openclaw_config::key::KeyPath;
 use openclaw_config::schema::Schema;
+use openclaw_effect::KEPT;
 use openclaw_effect::table::{self, Effect};
 use serde_json::{Map, Value, json};
 
@@ -58,7 +59,8 @@ fn keep(schema: &mut Value) {
     }
 }
 
-/// Puts in the first part of the path that is missing, and nothing where
+/// Puts in what of the path is missing: a section with its keys, so that no other
+/// is allowed in it, and the key itself, in which everything is. Nothing where
 /// everything is allowed already.
 fn keep_one(schema: &mut Value, path: &[&str], effect: Effect) {
     let mut pointer = String::new();
@@ -75,20 +77,36 @@ fn keep_one(schema: &mut Value, path: &[&str], effect: Effect) {
             let properties = schema
                 .pointer_mut(&pointer)
                 .and_then(|node| node.get_mut("properties")?.as_object_mut());
-            if let (Some(properties), true) = (properties, *part != "*") {
-                let reason = match effect {
-                    Effect::Alias(name) => Some(format!(", another name of {name}")),
-                    effect => effect.reason().map(|why| format!(", not used: {why}")),
-                };
-                let reason = reason.filter(|_| depth + 1 == path.len());
-                let reason = reason.unwrap_or_default();
-                let description = format!("Of OpenClaw; kept in the file{reason}.");
-                properties.insert((*part).to_owned(), json!({"description": description}));
+            let (Some(properties), true) = (properties, *part != "*") else {
+                return;
+            };
+            let node = match path.get(depth + 1) {
+                None => kept(effect),
+                // Of what names are for everything is allowed.
+                Some(&"*") => json!({"description": format!("{KEPT}.")}),
+                Some(_) => json!({
+                    "description": format!("{KEPT}."),
+                    "type": ["object", "null"],
+                    "properties": {},
+                }),
+            };
+            let is_section = node.get("properties").is_some();
+            properties.insert((*part).to_owned(), node);
+            if !is_section {
+                return;
             }
-            return;
         }
         pointer = below;
     }
+}
+
+fn kept(effect: Effect) -> Value {
+    let reason = match effect {
+        Effect::Alias(name) => Some(format!(", another name of {name}")),
+        effect => effect.reason().map(|why| format!(", not used: {why}")),
+    };
+    let reason = reason.unwrap_or_default();
+    json!({"description": format!("{KEPT}{reason}.")})
 }
 
 /// The object that describes the section.

@@ -35,13 +35,19 @@ sections! {
     /// `tools.web`.
     pub struct Web {
         /// Searching it.
-        search: WebTool,
+        search: WebSearch,
         /// Fetching pages.
-        fetch: WebTool,
+        fetch: WebFetch,
     }
 
-    /// `tools.web.search` and `tools.web.fetch`.
-    pub struct WebTool {
+    /// `tools.web.search`.
+    pub struct WebSearch {
+        /// `false`: not there, whatever else is said.
+        enabled: Option<bool>,
+    }
+
+    /// `tools.web.fetch`.
+    pub struct WebFetch {
         /// `false`: not there, whatever else is said.
         enabled: Option<bool>,
     }
@@ -56,11 +62,11 @@ sections! {
         ask: Option<Ask>,
         /// OpenClaw's: `deny` leaves no commands; `allowlist` and `safe-bin` ask
         /// about each that is not listed, granted or a safe bin, also when it only
-        /// reads.
+        /// reads; with `ask` `off` they refuse it.
         #[cfg_attr(test, schemars(extend("enum" = ["deny", "allowlist", "safe-bin", "full"])))]
         security: Option<String>,
-        /// OpenClaw's: `deny`, `allowlist`, `ask`, `auto` (the three like
-        /// `security` `allowlist`) or `full`.
+        /// OpenClaw's: `deny`, `allowlist` (like `security` `allowlist` with `ask`
+        /// `off`), `ask`, `auto` (both like `security` `allowlist`) or `full`.
         #[cfg_attr(test, schemars(extend("enum" = ["deny", "allowlist", "ask", "auto", "full"])))]
         mode: Option<String>,
         /// Programs that may run where they only filter a stream, as their profiles

@@ -262,3 +262,16 @@ fn addresses_have_a_scheme_and_a_host() {
         assert!(problem.contains(&format!("{url:?}")), "{problem}");
     }
 }
+
+#[test]
+fn apis_are_those_of_the_providers_also_where_a_key_is_a_reference() {
+    let text = r#"{"gate":{"api":"anthropic","apiKey":"${KEY}"},"lm":{"baseUrl":"http://a"},
+        "openai":{"api":"anthropic-messages"},"odd":{"api":"telepathy"}}"#;
+    let apis = apis(&serde_json::from_str(text).unwrap());
+    let of = |id: &str| apis.get(id).copied();
+    assert_eq!(of("gate"), Some(Api::Anthropic));
+    assert_eq!(of("lm"), Some(Api::OpenAi));
+    assert_eq!(of("openai"), Some(Api::Anthropic));
+    assert_eq!(of("anthropic"), Some(Api::Anthropic));
+    assert_eq!(of("odd"), None);
+}

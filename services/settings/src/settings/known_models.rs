@@ -49,6 +49,19 @@ pub enum UnknownModel {
         /// Why, a sentence.
         fault: String,
     },
+    /// The agent's backend asks another provider alone.
+    #[error(
+        "the model {name:?} is not one that {backend} asks, which has only models of {provider}: \
+         choose one of those, or say backend: \"native\" for the agent"
+    )]
+    OtherBackend {
+        /// The model, as it was given.
+        name: String,
+        /// The agent's backend.
+        backend: &'static str,
+        /// The provider that it asks.
+        provider: &'static str,
+    },
 }
 
 /// Providers with the models that are listed of them; an empty list is one that
@@ -150,15 +163,19 @@ impl Settings {
 
     fn unknown(&self) -> Vec<(Problem, UnknownModel)> {
         let mut found: Vec<(Problem, UnknownModel)> = Vec::new();
-        for (key, name) in self.named_models() {
-            let Err(unknown) = self.known_models.check_listed(name) else {
+        for Named { key, model, agent } in self.named_models() {
+            let (provider, name) = agent.named(model);
+            let listed = self
+                .known_models
+                .check_listed(&format!("{provider}/{name}"));
+            let Err(unknown) = listed.and_then(|()| agent.asks(model)) else {
                 continue;
             };
             let text = match &unknown {
                 UnknownModel::Model { .. } => format!("{unknown}; it is asked for all the same"),
-                UnknownModel::Provider { .. } | UnknownModel::Unusable { .. } => {
-                    unknown.to_string()
-                }
+                UnknownModel::Provider { .. }
+                | UnknownModel::Unusable { .. }
+                | UnknownModel::OtherBackend { .. } => unknown.to_string(),
             };
             let problem = Problem::other(KeyPath::parse(&key).unwrap_or_default(), text);
             if !found.iter().any(|(known, _)| *known == problem) {
@@ -168,23 +185,71 @@ impl Settings {
         found
     }
 
-    /// The models that the configuration names, each with its key.
-    fn named_models(&self) -> Vec<(String, &str)> {
-        let default = self.default_model.as_deref();
-        let default = default.map(|name| ("models.default".to_owned(), name));
-        let of_agents = self.agents.values().flat_map(|agent| {
-            let own = agent.model.iter().chain(&agent.fallbacks);
-            let own = own.map(|name| (agent.model_key.clone(), name.as_str()));
-            let beat = self.heartbeat(&agent.id).and_then(|it| it.model.as_deref());
-            let key = || format!("{}.model", self.heartbeat_section(&agent.id));
-            own.chain(beat.map(|name| (key(), name)))
-        });
-        default.into_iter().chain(of_agents).collect()
+    /// The models that the configuration names, for each agent that is to have them.
+    fn named_models(&self) -> impl Iterator<Item = Named<'_>> {
+        self.agents.values().flat_map(|agent| self.named_for(agent))
     }
+
+    fn named_for<'a>(&'a self, agent: &'a AgentSettings) -> impl Iterator<Item = Named<'a>> {
+        let general = self.default_model.iter();
+        let general = general.filter(|_| agent.model.is_none());
+        let general = general.map(|model| ("models.default".to_owned(), model));
+        // A CLI asks no other model than the first.
+        let others = agent.fallbacks.iter();
+        let others = others.filter(|_| agent.backend.provider().is_none());
+        let own = agent.model.iter().chain(others);
+        let own = own.map(|model| (agent.model_key.clone(), model));
+        let beat = self.heartbeat(&agent.id).and_then(|it| it.model.as_ref());
+        let key = || format!("{}.model", self.heartbeat_section(&agent.id));
+        let beat = beat.map(|model| (key(), model));
+        let all = general.chain(own).chain(beat);
+        all.map(move |(key, model)| Named { key, model, agent })
+    }
+}
+
+/// A model that the configuration names for an agent.
+struct Named<'a> {
+    key: String,
+    model: &'a str,
+    agent: &'a AgentSettings,
 }
 
 fn named(name: &str) -> (&str, &str) {
     name.split_once('/').unwrap_or((USUAL, name))
+}
+
+impl AgentSettings {
+    /// Provider and model of a name, which without a provider is one of the
+    /// backend's own, or Anthropic's.
+    pub fn named<'a>(&self, name: &'a str) -> (&'a str, &'a str) {
+        let own = self.backend.provider().unwrap_or(USUAL);
+        name.split_once('/').unwrap_or((own, name))
+    }
+
+    /// Whether the agent's backend asks for the model, as far as it is configured.
+    pub fn asks(&self, name: &str) -> Result<(), UnknownModel> {
+        match self.backend.provider() {
+            Some(provider) if self.named(name).0 != provider => Err(UnknownModel::OtherBackend {
+                name: name.to_owned(),
+                backend: self.backend.name(),
+                provider,
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Settings {
+    /// Whether the agent can be asked with the model, as far as the configuration
+    /// tells.
+    pub fn check_model(&self, agent_id: &str, name: &str) -> Result<(), UnknownModel> {
+        let Some(agent) = self.agent(agent_id) else {
+            return self.known_models.check(name);
+        };
+        let (provider, model) = agent.named(name);
+        self.known_models.check(&format!("{provider}/{model}"))?;
+        agent.asks(name)
+    }
 }
 
 #[cfg(test)]
@@ -197,6 +262,37 @@ mod tests {
         let environment: Environment = [("HOME", "/home/claw")].into_iter().collect();
         let paths = Paths::resolve(&environment).unwrap();
         Settings::assemble(paths, document, &environment).unwrap()
+    }
+
+    #[test]
+    fn a_models_provider_is_the_one_that_a_cli_asks() {
+        let settings = settings(json!({
+            "agents": {"list": [
+                {"id": "main"},
+                {"id": "c", "backend": "claude-cli"},
+                {"id": "x", "backend": "codex-cli"},
+                {"id": "n", "backend": "native"},
+            ]},
+            "models": {"providers": {"mine": {"baseUrl": "http://a"}}},
+        }));
+        for (agent, name, is_asked) in [
+            ("c", "anthropic/claude-sonnet-5", true),
+            ("c", "claude-sonnet-5", true),
+            ("c", "mine/qwen3", false),
+            ("x", "gpt-5", true),
+            ("x", "openai/gpt-5", true),
+            ("x", "anthropic/claude-sonnet-5", false),
+            ("n", "mine/qwen3", true),
+            ("main", "mine/qwen3", true),
+        ] {
+            let checked = settings.check_model(agent, name);
+            assert_eq!(checked.is_ok(), is_asked, "{agent} {name}: {checked:?}");
+            if let Err(refused) = checked {
+                let said = refused.to_string();
+                assert!(said.contains("say backend"), "{said}");
+                assert!(said.contains(name), "{said}");
+            }
+        }
     }
 
     #[test]

@@ -43,6 +43,8 @@ pub struct ToolSettings {
     /// Whether only what is listed, granted or a safe bin runs unasked, and not
     /// also what only reads.
     pub only_listed: bool,
+    /// Whether everything else is refused, and nobody asked.
+    pub refuses: bool,
     /// Programs that may run as filters; `None`: nothing is said.
     pub safe_bins: Option<Vec<String>>,
     /// What they may be given, where that is not known.
@@ -100,6 +102,7 @@ type Problem = (String, String);
 pub(super) fn resolve(layers: &[&Tools]) -> ToolSettings {
     let by_default = Tools::default();
     let patience = *by_default.exec.approval_timeout_sec.value();
+    let mut asks_nobody = false;
     let mut settings = ToolSettings {
         patience: Duration::from_secs(patience),
         ..ToolSettings::default()
@@ -108,6 +111,7 @@ pub(super) fn resolve(layers: &[&Tools]) -> ToolSettings {
         settings.layers.push(layer(tools));
         let exec = &tools.exec;
         settings.ask = ask(tools).or(settings.ask);
+        asks_nobody = self::asks_nobody(tools).unwrap_or(asks_nobody);
         settings.allowlist.extend(exec.allowlist.iter().cloned());
         settings.only_listed = only_listed(tools).unwrap_or(settings.only_listed);
         if let Some(names) = &exec.safe_bins {
@@ -125,6 +129,10 @@ pub(super) fn resolve(layers: &[&Tools]) -> ToolSettings {
         if let Some(seconds) = exec.approval_timeout_sec.chosen() {
             settings.patience = Duration::from_secs(*seconds);
         }
+    }
+    if settings.only_listed && asks_nobody {
+        settings.refuses = true;
+        settings.ask = settings.ask.max(Some(Ask::OnMiss));
     }
     if let Some(general) = settings.layers.first_mut() {
         let profile = by_default.profile.value();
@@ -180,6 +188,16 @@ fn ask(tools: &Tools) -> Option<Ask> {
         _ => None,
     };
     exec.ask.max(implied)
+}
+
+/// Whether a layer says that nobody is asked; `None`: it says nothing.
+fn asks_nobody(tools: &Tools) -> Option<bool> {
+    let exec = &tools.exec;
+    match (exec.ask, exec.mode.as_deref()) {
+        (Some(ask), _) => Some(ask == Ask::Off),
+        (None, Some(mode)) => Some(mode == "allowlist"),
+        (None, None) => None,
+    }
 }
 
 /// Whether a layer says that only what is listed runs; `None`: it says nothing.

@@ -12,6 +12,7 @@ fn rules(ask: Ask) -> Rules {
         granted: Vec::new(),
         safe_bins: SafeBins::default(),
         only_listed: false,
+        refuses: false,
         open_network: false,
     }
 }
@@ -24,7 +25,7 @@ fn grant(command: &Value) -> Grant {
 fn reason(rules: &Rules, command: Value, plain: bool) -> String {
     match rules.judge(&command, &grant(&command), plain) {
         Verdict::Run => String::new(),
-        Verdict::Ask(why) => why,
+        Verdict::Ask(why) | Verdict::Refuse(why) => why,
     }
 }
 
@@ -109,6 +110,33 @@ fn command_that_waits_says_why() {
         unlisted.starts_with("\"ls\", as it is called"),
         "{unlisted}"
     );
+}
+
+#[test]
+fn what_nobody_is_asked_about_is_refused_where_only_what_is_listed_runs() {
+    let refusing = Rules {
+        only_listed: true,
+        refuses: true,
+        ..rules(Ask::OnMiss)
+    };
+    let judge = |command: Value| refusing.judge(&command, &grant(&command), true);
+    assert_eq!(judge(json!("make all")), Verdict::Run);
+    for command in ["ls", "rm a", "make all; rm a"] {
+        let judged = judge(json!(command));
+        assert!(
+            matches!(judged, Verdict::Refuse(_)),
+            "{command}: {judged:?}"
+        );
+    }
+    let call = grant(&json!("x"));
+    let concern = || Some("it leaves the workspace".to_owned());
+    let judged = refusing.judge_call("write_file", &call, concern());
+    assert_eq!(
+        judged,
+        Verdict::Refuse("it leaves the workspace".to_owned())
+    );
+    let judged = refusing.judge_call("memory_write", &call, concern());
+    assert_eq!(judged, Verdict::Run);
 }
 
 #[test]

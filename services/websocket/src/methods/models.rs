@@ -63,6 +63,10 @@ fn choice(name: &str, default: Option<&str>, settings: &openclaw_settings::Setti
         "contextWindow": settings.context_window(Some(name)),
         "tags": tags,
     });
+    // Whether there is a key the gateway does not know.
+    if settings.known_models.check(name).is_err() {
+        choice["available"] = json!(false);
+    }
     if let Some(reasoning) = facts.reasoning {
         choice["reasoning"] = json!(reasoning);
     }
@@ -75,4 +79,26 @@ fn choice(name: &str, default: Option<&str>, settings: &openclaw_settings::Setti
         choice["input"] = json!(kinds);
     }
     choice
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use openclaw_config::{Environment, Paths};
+    use openclaw_settings::Settings;
+
+    #[test]
+    fn choice_of_a_provider_that_cannot_be_asked_is_not_available() {
+        let environment: Environment = [("HOME", "/home/u")].into_iter().collect();
+        let paths = Paths::resolve(&environment).unwrap();
+        let document = json!({"models": {"providers": {
+            "weird": {"baseUrl": "http://a", "api": "telepathy-v3", "models": [{"id": "w1"}]},
+            "fine": {"baseUrl": "http://b", "models": [{"id": "f1"}]},
+        }}});
+        let settings = Settings::assemble(paths, document, &environment).unwrap();
+        let weird = choice("weird/w1", None, &settings);
+        assert_eq!(weird["available"], false, "{weird}");
+        let fine = choice("fine/f1", None, &settings);
+        assert_eq!(fine.get("available"), None, "{fine}");
+    }
 }

@@ -31,7 +31,7 @@ const COMMANDS: [(&str, &str); 23] = [
     ("/exec", "host=sandbox"),
     ("/stop", "nothing to stop"),
     ("Stop!", "nothing to stop"),
-    ("/verbose on", "The verbose level is on"),
+    ("/verbose", "Current verbose level"),
     ("/reasoning", "Current reasoning level"),
     ("/name A trip", "A trip"),
     ("/approve", "Nothing waits"),
@@ -133,6 +133,16 @@ async fn commands_are_answered_at_every_door() {
             let id = format!("{}-{number}", door.name());
             let said = door.say(&suite, command, &id).await;
             assert!(said.contains(words), "{} {command}: {said}", door.name());
+        }
+        let is_shown = matches!(door, EntryPoint::Socket(..));
+        for (number, command) in ["/verbose on", "/reasoning off", "/usage tokens"]
+            .into_iter()
+            .enumerate()
+        {
+            let id = format!("{}-level-{number}", door.name());
+            let said = door.say(&suite, command, &id).await;
+            let is_refused = said.contains("Nothing was changed");
+            assert_eq!(is_refused, !is_shown, "{} {command}: {said}", door.name());
         }
         let id = format!("{}-text", door.name());
         for text in [

@@ -127,10 +127,46 @@ const SCRIPTS: [(&str, usize); 7] = [
     ("🦊🐕🌲🚀", 90),
 ];
 
-/// About so many thousandths of a thousand tokens in a script.
+/// Text that is no prose: what it is made of, in pieces, and how many of them are about a
+/// thousand tokens.
+const NO_PROSE: [(&str, usize); 6] = [
+    (
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
+        1_400,
+    ),
+    ("0123456789abcdef", 1_750),
+    ("0123456789", 3_000),
+    ("0123456789abcdef-", 1_650),
+    ("/\\_|-^ .oO*", 1_550),
+    ("0123456789.,\n", 1_900),
+];
+
+/// Lines that programs write, and how many of them make a thousand tokens.
+const LINES: [(&str, usize); 4] = [
+    ("{\"id\":48213,\"ok\":true,\"v\":[1,2.5],\"of\":null},", 40),
+    ("https://a9.example.com/p/7f3kQ?q=1a2b3c&t=99120#x ", 33),
+    (
+        "function(e,t,n){if(!t[e]){var r=n(7);return r||void 0}}",
+        40,
+    ),
+    ("7c9e6679-7425-40de-944b-e07fc1f90ae7\n", 38),
+];
+
+/// So many thousandths of about a thousand tokens.
 fn text() -> impl Strategy<Value = String> {
-    (prop::sample::select(&SCRIPTS[..]), 1_200..2_000_usize)
-        .prop_map(|((words, per), tokens)| words.repeat((per * tokens / 1000).max(1)))
+    let thousandths = 1_200..2_000_usize;
+    let repeated = |of: &'static [(&str, usize)]| {
+        (prop::sample::select(of), thousandths.clone())
+            .prop_map(|((words, per), tokens)| words.repeat((per * tokens / 1000).max(1)))
+    };
+    let random = (prop::sample::select(&NO_PROSE[..]), thousandths.clone());
+    let random = random.prop_flat_map(|((alphabet, per), tokens)| {
+        let letters: Vec<char> = alphabet.chars().collect();
+        let length = per * tokens / 1000;
+        let letters = prop::collection::vec(prop::sample::select(letters), length);
+        letters.prop_map(|letters| letters.into_iter().collect::<String>())
+    });
+    prop_oneof![repeated(&SCRIPTS), repeated(&LINES), random]
 }
 
 /// The whole request as the model got it, and what of it are instructions and tools,

@@ -363,6 +363,39 @@ async fn a_session_takes_no_model_that_nobody_knows() {
 }
 
 #[tokio::test]
+async fn a_session_takes_no_model_that_the_agents_cli_does_not_ask() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model)
+        .set(
+            "models.providers.mine",
+            json!({"baseUrl": "http://127.0.0.1:9/v1"}),
+        )
+        .set(
+            "agents.list",
+            json!([{"id": "main"}, {"id": "c", "backend": "claude-cli", "model": "mine/qwen3"}]),
+        )
+        .start()
+        .await;
+    for (session, code) in [("agent:c:main", 64), ("agent:main:other", 0)] {
+        for action in ["create", "patch"] {
+            let said = suite
+                .ctl(&["sessions", action, session, "--model", "mine/m1"])
+                .await;
+            let said = said.ended(code);
+            if code != 0 {
+                said.complains(&["mine/m1", "claude-cli asks"]);
+            }
+        }
+    }
+    let said = suite.ctl(&["config", "validate"]).await;
+    let words = format!("{}{}", said.stdout, said.stderr);
+    assert!(words.contains("mine/qwen3"), "{words}");
+    let said = suite.ctl(&["message", "--agent", "c", "hello"]).await;
+    assert_ne!(said.code, 0, "{said}");
+    assert!(model.turns().is_empty(), "nobody was asked");
+}
+
+#[tokio::test]
 async fn no_escapes_where_nobody_wants_them() {
     let (model, suite) = started().await;
     for (term, no_color, has_escapes) in [

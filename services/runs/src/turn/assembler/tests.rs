@@ -1,4 +1,5 @@
 use openclaw_proto::event::{Code, Done, Failed, ToolFailure, ToolResult};
+use openclaw_settings::provider;
 use serde_json::Value;
 
 use super::*;
@@ -46,9 +47,41 @@ fn done() -> Kind {
     })
 }
 
+#[test]
+fn api_is_the_one_that_the_provider_is_configured_with() {
+    let apis = [
+        ("anthropic", Api::Anthropic),
+        ("gate", Api::Anthropic),
+        ("lm", Api::OpenAi),
+    ];
+    let apis = apis.map(|(id, api)| (id.to_owned(), api));
+    for (backend, provider, api) in [
+        ("native", "anthropic", "anthropic-messages"),
+        ("native", "gate", "anthropic-messages"),
+        ("native", "lm", "openai-completions"),
+        ("native", "gone", "openai-completions"),
+        ("native", "", ""),
+        ("codex-cli", "openai", "codex-cli"),
+    ] {
+        let assembler = Assembler::new("r", apis.clone().into());
+        let done = Kind::Done(Done {
+            stop_reason: "stop".to_owned(),
+            provider: provider.to_owned(),
+            model: "m".to_owned(),
+            backend_session: None,
+            backend: backend.to_owned(),
+        });
+        let ended = assembler.finish(&done, NOW).messages;
+        let [Message::Assistant(message)] = ended.as_slice() else {
+            panic!("{ended:?}");
+        };
+        assert_eq!(message.api, api, "{backend} {provider}");
+    }
+}
+
 /// The batches in which a run's entries are appended, the last at its end.
 fn batches(events: &[Kind], outcome: &Kind) -> (Vec<Vec<Value>>, Assembly) {
-    let mut assembler = Assembler::new("r1");
+    let mut assembler = Assembler::new("r1", provider::apis(&Default::default()));
     let mut batches: Vec<Vec<Message>> = events
         .iter()
         .filter_map(|kind| assembler.add(kind, NOW))
@@ -192,7 +225,7 @@ fn a_very_long_reply_goes_on_in_another_entry() {
 
 #[test]
 fn what_is_said_before_steering_is_an_entry_and_no_end() {
-    let mut assembler = Assembler::new("r");
+    let mut assembler = Assembler::new("r", Default::default());
     let steered = Kind::Steered {
         run_ids: vec!["other".to_owned()],
     };

@@ -119,6 +119,8 @@ pub struct Mapping {
     pub trusts_content: bool,
     /// The program of OpenClaw's that would make the action.
     pub transform: Option<String>,
+    /// Whether it is one of `hooks.presets`.
+    pub is_preset: bool,
 }
 
 pub(super) fn resolve(fragment: &keys::Hooks) -> Result<Hooks, Problem> {
@@ -168,8 +170,13 @@ impl Hooks {
             if templated.is_some_and(|key| key.contains("{{")) && self.session_prefixes.is_empty() {
                 let problem = "is made of what is sent: say in hooks.allowedSessionKeyPrefixes \
                                how such keys begin";
-                let key = format!("hooks.mappings[{at}].sessionKey");
-                return Err((key, problem.to_owned()));
+                return Err(if mapping.is_preset {
+                    let problem = format!("has {:?}, whose sessionKey {problem}", mapping.id);
+                    ("hooks.presets".to_owned(), problem)
+                } else {
+                    let key = format!("hooks.mappings[{at}].sessionKey");
+                    (key, problem.to_owned())
+                });
             }
         }
         Ok(())
@@ -235,6 +242,7 @@ fn mapping(at: usize, fragment: &mapping::Mapping) -> Result<Mapping, Problem> {
             .transform
             .as_ref()
             .map(|it| it.module.clone().unwrap_or_default()),
+        is_preset: false,
     })
 }
 
@@ -279,6 +287,7 @@ fn gmail() -> Mapping {
             .to_owned(),
         for_each: text("messages"),
         deliver: true,
+        is_preset: true,
         ..Mapping::default()
     }
 }

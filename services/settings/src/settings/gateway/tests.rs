@@ -197,6 +197,21 @@ fn keys_of_hooks_sessions_begin_as_they_may() {
 }
 
 #[test]
+fn preset_is_named_where_its_session_lacks_a_prefix() {
+    for own in [json!([]), json!([{"id": "own"}])] {
+        let hooks = json!({"presets": ["gmail"], "mappings": own});
+        let (key, problem) =
+            super::hooks::resolve(&serde_json::from_value(hooks).unwrap()).unwrap_err();
+        assert_eq!(key, "hooks.presets");
+        assert!(problem.contains("\"gmail\""), "{problem}");
+        assert!(
+            problem.contains("hooks.allowedSessionKeyPrefixes"),
+            "{problem}"
+        );
+    }
+}
+
+#[test]
 fn preset_of_gmail_is_a_mapping_behind_ones_own() {
     let presets = json!({"presets": ["gmail"], "mappings": [{"id": "own"}],
         "allowedSessionKeyPrefixes": ["hook:"]});

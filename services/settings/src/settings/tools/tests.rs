@@ -55,6 +55,39 @@ fn openclaws_words_are_understood() {
     ] {
         assert_eq!(resolve(&[&tools(text)]).only_listed, expected, "{text}");
     }
+    for (general, own, refuses) in [
+        ("{exec: {security: 'allowlist', ask: 'off'}}", "{}", true),
+        ("{exec: {security: 'safe-bin', ask: 'off'}}", "{}", true),
+        ("{exec: {mode: 'allowlist'}}", "{}", true),
+        (
+            "{exec: {security: 'allowlist'}}",
+            "{exec: {ask: 'off'}}",
+            true,
+        ),
+        ("{exec: {security: 'allowlist'}}", "{}", false),
+        (
+            "{exec: {security: 'allowlist', ask: 'on-miss'}}",
+            "{}",
+            false,
+        ),
+        (
+            "{exec: {mode: 'allowlist'}}",
+            "{exec: {mode: 'ask'}}",
+            false,
+        ),
+        (
+            "{exec: {mode: 'allowlist'}}",
+            "{exec: {ask: 'always'}}",
+            false,
+        ),
+        ("{exec: {ask: 'off'}}", "{}", false),
+        ("{exec: {security: 'full', ask: 'off'}}", "{}", false),
+    ] {
+        let settings = resolve(&[&tools(general), &tools(own)]);
+        assert_eq!(settings.refuses, refuses, "{general} {own}");
+        let runs_all = settings.ask == Some(Ask::Off);
+        assert!(!(refuses && runs_all), "{general} {own}");
+    }
     let own = resolve(&[
         &tools("{exec: {mode: 'allowlist'}}"),
         &tools("{exec: {ask: 'always'}}"),

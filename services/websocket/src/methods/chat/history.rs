@@ -83,7 +83,11 @@ pub(in super::super) async fn history(mut call: Call) -> Result<Answer, Failure>
     });
     let place = match (params.message_id, params.cursor.filter(|it| !it.is_empty())) {
         (Some(id), _) => Place::Around(id.0),
-        (None, Some(cursor)) => read_cursor(call.method, &cursor)?,
+        // As OpenClaw answers a cursor with which it cannot go on: the client begins anew.
+        (None, Some(cursor)) => match read_cursor(&cursor) {
+            Some(place) => place,
+            None => return Ok(json!({ "kind": "reset" }).into()),
+        },
         (None, None) => Place::Offset(params.offset.unwrap_or(0)),
     };
     let (wanted, history) = match &session_id {
@@ -96,7 +100,8 @@ pub(in super::super) async fn history(mut call: Call) -> Result<Answer, Failure>
     let waiting = call.context.core.lanes.waiting(&key);
     let names = named(&call, history.as_ref()).await;
     let told = told(history.as_ref(), offset, &waiting, (chars, &names));
-    let next_cursor = next_cursor(history.as_ref(), wanted, &told);
+    let older = older(history.as_ref(), wanted, &told);
+    let next_cursor = older.map(|older| next_cursor(older, wanted));
     let total = total(history.as_ref(), wanted, was_reset);
     let mut answer = json!({
         "sessionKey": params.session_key.0,
@@ -112,6 +117,9 @@ pub(in super::super) async fn history(mut call: Call) -> Result<Answer, Failure>
             "contextTokens": window(&settings, key.agent().as_str()),
         },
     });
+    if let Some(next) = older.and_then(|older| next_offset(history.as_ref()?, older, wanted)) {
+        answer["nextOffset"] = json!(next);
+    }
     if let Some(total) = total {
         answer["totalMessages"] = json!(total);
     }
@@ -237,20 +245,31 @@ async fn named<'a>(call: &Call, history: Option<&'a History>) -> Names<'a> {
 /// messages that it answered together with its own.
 const BEGUN_BEFORE: usize = 16;
 
-/// The number of the oldest message that is told, when there are older ones: it
-/// stays the same while others come.
-fn next_cursor(history: Option<&History>, wanted: Wanted, told: &HistoryPage) -> Option<String> {
+/// How many messages are older than the oldest that is told, when there are any.
+fn older(history: Option<&History>, wanted: Wanted, told: &HistoryPage) -> Option<usize> {
     let history = history?;
-    let older = match told.cut_before {
-        Some(older) => older,
+    match told.cut_before {
+        Some(older) => Some(older),
         None if history.has_more => {
             let newer = history.entries.len().saturating_add(wanted.skip);
-            count(history.total).checked_sub(newer)?
+            count(history.total).checked_sub(newer)
         }
-        None => return None,
-    };
+        None => None,
+    }
+}
+
+/// The number of the oldest message that is told: it stays the same while others come.
+fn next_cursor(older: usize, wanted: Wanted) -> String {
     let name = if wanted.all { CURSOR_OF_ALL } else { CURSOR };
-    Some(format!("{name}{older}"))
+    format!("{name}{older}")
+}
+
+/// The `offset` of the next page, where the page is of the conversation since its last
+/// reset: that is all that an offset leads to.
+fn next_offset(history: &History, older: usize, wanted: Wanted) -> Option<usize> {
+    count(history.total)
+        .checked_sub(older)
+        .filter(|_| !wanted.all)
 }
 
 /// How many messages there are since the last reset, where the page shows it: it reaches
@@ -274,14 +293,10 @@ const CURSOR: &str = "before-";
 /// The same of a page that has what was before the last reset.
 const CURSOR_OF_ALL: &str = "before-all-";
 
-fn read_cursor(method: &str, cursor: &str) -> Result<Place, Failure> {
+fn read_cursor(cursor: &str) -> Option<Place> {
     let of = |name: &str| cursor.strip_prefix(name)?.parse().ok();
     let all = of(CURSOR_OF_ALL).map(|number| Place::Before(number, true));
-    let place = all.or_else(|| Some(Place::Before(of(CURSOR)?, false)));
-    place.ok_or_else(|| {
-        let problem = "at /cursor: must be a nextCursor of an earlier answer";
-        Failure::params(method, problem)
-    })
+    all.or_else(|| Some(Place::Before(of(CURSOR)?, false)))
 }
 
 fn count(total: u64) -> usize {
