@@ -226,6 +226,8 @@ impl<'a> Account<'a> {
         say("webhookPort", is_any.then(|| telegram::ANY_PORT.to_owned()));
         let secret = self.text("webhookSecret");
         say("webhookSecret", secret.and_then(telegram::secret_problem));
+        let reaction = self.text("ackReaction");
+        say("ackReaction", reaction.and_then(telegram::reaction_problem));
         let offers_ours = telegram::offers_ours(self.either("commands"));
         let commands = self.fields.get("customCommands").and_then(Value::as_array);
         let commands = commands.map(Vec::as_slice).unwrap_or_default();

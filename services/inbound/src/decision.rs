@@ -13,6 +13,9 @@ const SAYING: &str = "say:";
 /// Bytes of a button's data.
 const DATA_LIMIT: usize = 64;
 
+/// Characters of what a button says.
+const LABEL: usize = 200;
+
 /// The buttons of the question `id`; none where a provider would not take them.
 pub fn buttons(id: &str, can_be_always: bool) -> Vec<Vec<Button>> {
     let button = |decision: Decision, text: &str| Button {
@@ -42,15 +45,13 @@ pub fn decision_of(data: &str) -> Option<(&str, Decision)> {
     (!id.is_empty()).then_some((id, decision))
 }
 
-/// The button that says `text` for whoever presses it; None: a provider would not
-/// take it.
+/// The button that says `text` for whoever presses it; None: there is nothing to say.
+/// A channel that takes less data finds it by what the button shows.
 pub(crate) fn saying(text: &str) -> Option<Button> {
-    let text = text.trim();
-    let data = format!("{SAYING}{text}");
-    let is_fine = !text.is_empty() && data.len() <= DATA_LIMIT;
-    is_fine.then(|| Button {
-        text: text.to_owned(),
-        data,
+    let text: String = text.trim().chars().take(LABEL).collect();
+    (!text.is_empty()).then(|| Button {
+        data: format!("{SAYING}{text}"),
+        text,
         url: String::new(),
     })
 }

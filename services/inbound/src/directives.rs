@@ -10,9 +10,18 @@ use crate::decision::saying;
 const BUTTONS: &str = "[[buttons:";
 const REACTION: &str = "[[react:";
 const END: &str = "]]";
+/// Which message is answered the channel decides (`replyToMode`): these, which agents know
+/// from OpenClaw, are taken out alone.
+const ANSWERED: [&str; 2] = ["[[reply_to_current", "[[reply_to:"];
+/// A reply that says nothing (`sessions/src/silence.rs`); beside words it is a slip.
+const SILENT: &str = "NO_REPLY";
 
 /// Buttons of one reply.
-const COUNT: usize = 8;
+const COUNT: usize = 32;
+/// Those beside each other.
+const BESIDE: usize = 4;
+/// Characters that stand beside each other.
+const WIDTH: usize = 40;
 /// Bytes of an emoji; families with skin tones have some 40.
 const EMOJI: usize = 64;
 
@@ -30,31 +39,91 @@ pub struct AskedFor {
 /// Takes out of `text` what is asked for. What cannot be done stays in it.
 pub fn asked_for(text: &str) -> AskedFor {
     let mut asked = AskedFor::default();
-    let mut text = text.to_owned();
-    if let Some((rest, emoji)) = without(&text, REACTION)
-        && emoji.len() <= EMOJI
-        && !emoji.is_empty()
-    {
-        (text, asked.reaction) = (rest, emoji);
+    let mut text = without_silence(text).to_owned();
+    for mark in ANSWERED {
+        text = without(&text, mark, |_| true);
     }
-    if let Some((rest, labels)) = without(&text, BUTTONS) {
-        let row: Option<Vec<Button>> = labels.split('|').map(saying).collect();
-        if let Some(row) = row.filter(|row| row.len() <= COUNT) {
-            (text, asked.buttons) = (rest, vec![row]);
+    text = without(&text, REACTION, |emoji| {
+        let is_one = !emoji.is_empty() && emoji.len() <= EMOJI;
+        if is_one {
+            emoji.clone_into(&mut asked.reaction);
         }
-    }
+        is_one
+    });
+    text = without(&text, BUTTONS, |labels| {
+        let rows = rows(labels);
+        let count: usize = asked.buttons.iter().chain(&rows).map(Vec::len).sum();
+        let is_fine = !rows.is_empty() && count <= COUNT;
+        if is_fine {
+            asked.buttons.extend(rows);
+        }
+        is_fine
+    });
     asked.text = text;
     asked
 }
 
-/// `text` without the last directive that begins with `mark`, and what that says.
-fn without(text: &str, mark: &str) -> Option<(String, String)> {
+/// The rows of `labels`: each line is one, unless it is too wide for that.
+fn rows(labels: &str) -> Vec<Vec<Button>> {
+    let mut rows = Vec::new();
+    for line in labels.lines() {
+        let mut row: Vec<Button> = Vec::new();
+        let mut width = 0;
+        for button in line.split('|').filter_map(saying) {
+            let wide = button.text.chars().count();
+            if !row.is_empty() && (row.len() == BESIDE || width + wide > WIDTH) {
+                rows.push(std::mem::take(&mut row));
+                width = 0;
+            }
+            width += wide;
+            row.push(button);
+        }
+        if !row.is_empty() {
+            rows.push(row);
+        }
+    }
+    rows
+}
+
+/// `text` without the directives that begin with `mark`, of which `take` is told in their
+/// order what they say, and whether it takes them.
+fn without(text: &str, mark: &str, mut take: impl FnMut(&str) -> bool) -> String {
     let code = Code::of(text);
-    let (at, _) = text.rmatch_indices(mark).find(|(at, _)| !code.has(*at))?;
-    let (before, rest) = (&text[..at], &text[at + mark.len()..]);
-    let (inner, after) = rest.split_once(END)?;
-    let joined = format!("{}{after}", before.trim_end_matches([' ', '\t']));
-    Some((joined.trim().to_owned(), inner.trim().to_owned()))
+    let mut kept = String::new();
+    let mut end = 0;
+    for (at, _) in text.match_indices(mark) {
+        let rest = &text[at + mark.len()..];
+        let Some((inner, after)) = rest.split_once(END).filter(|_| at >= end) else {
+            continue;
+        };
+        if !code.has(at) && take(inner.trim()) {
+            kept.push_str(text[end..at].trim_end_matches([' ', '\t']));
+            end = text.len() - after.len();
+        }
+    }
+    if end == 0 {
+        return text.to_owned();
+    }
+    kept.push_str(&text[end..]);
+    kept.trim().to_owned()
+}
+
+/// `text` without lines before and behind it that say that there is nothing to say. Alone
+/// they are the whole reply, and stay.
+fn without_silence(text: &str) -> &str {
+    let is_silent = |line: &str| line.trim().eq_ignore_ascii_case(SILENT);
+    let mut rest = text.trim();
+    while let Some((_, more)) = rest.split_once('\n').filter(|it| is_silent(it.0)) {
+        rest = more.trim_start();
+    }
+    while let Some((more, _)) = rest.rsplit_once('\n').filter(|it| is_silent(it.1)) {
+        rest = more.trim_end();
+    }
+    if rest.len() == text.trim().len() || is_silent(rest) {
+        text
+    } else {
+        rest
+    }
 }
 
 #[cfg(test)]
@@ -76,14 +145,14 @@ mod tests {
 
     #[test]
     fn directives_that_cannot_be_stay_in_the_text() {
-        let long = format!("[[buttons: {}]]", "x".repeat(70));
+        let many = format!("[[buttons: {}]]", "x|".repeat(COUNT + 1));
         for text in [
             "Write `[[buttons: Yes | No]]` at the end.",
             "So:\n```\n[[buttons: Yes | No]]\n[[react:👍]]\n```",
             "[[buttons: ]]",
             "[[react:]]",
             "[[buttons: a",
-            long.as_str(),
+            many.as_str(),
             "plain",
         ] {
             let asked = asked_for(text);
@@ -92,5 +161,45 @@ mod tests {
         }
         let asked = asked_for("As `[[react:👎]]` says: [[react:👍]] `[[react:👎]]`");
         assert_eq!(asked.reaction, "👍");
+    }
+
+    #[test]
+    fn directives_of_buttons_may_be_written_in_many_ways() {
+        let shown = |text: &str| -> Vec<String> {
+            let asked = asked_for(text);
+            assert_eq!(asked.text, "So?", "{text}");
+            let row = |row: &Vec<Button>| {
+                let labels: Vec<_> = row.iter().map(|it| it.text.as_str()).collect();
+                labels.join("|")
+            };
+            asked.buttons.iter().map(row).collect()
+        };
+        assert_eq!(shown("So? [[buttons: Yes | No |]]"), ["Yes|No"]);
+        assert_eq!(shown("So?\n[[buttons:\nYes\nNo\n]]"), ["Yes", "No"]);
+        let nine = "So? [[buttons: 1|2|3|4|5|6|7|8|9]]";
+        assert_eq!(shown(nine), ["1|2|3|4", "5|6|7|8", "9"]);
+        let two = "[[buttons: Yes]] So? [[buttons: No]]";
+        assert_eq!(shown(two), ["Yes", "No"]);
+        let long = "a label of which a provider would not take the bytes as a button's data";
+        assert_eq!(
+            shown(&format!("So? [[buttons: {long} | No]]")),
+            [long, "No"]
+        );
+    }
+
+    #[test]
+    fn directives_of_openclaw_are_not_shown() {
+        for text in [
+            "[[reply_to_current]] Yes.",
+            "[[reply_to: 12]]Yes.",
+            "Yes. [[reply_to_current ]]",
+            "NO_REPLY\n\nYes.",
+            "Yes.\n\nno_reply\n",
+        ] {
+            assert_eq!(asked_for(text).text, "Yes.", "{text}");
+        }
+        for text in ["NO_REPLY", "`[[reply_to_current]]` is a tag", "No NO_REPLY"] {
+            assert_eq!(asked_for(text).text, text);
+        }
     }
 }

@@ -16,6 +16,9 @@ const MARK: &str = "MEDIA:";
 /// Says that what is heard was spoken.
 const AS_VOICE: &str = "[[audio_as_voice]]";
 
+/// What is in an address.
+const ELSEWHERE: &str = "://";
+
 /// Files of one reply.
 const FILES: usize = 10;
 
@@ -64,15 +67,15 @@ pub struct WithFiles {
 
 /// Whether `text` names files.
 pub fn names_files(text: &str) -> bool {
-    lines(text, &Code::of(text)).any(|line| line.name.is_some())
+    lines(text, &Code::of(text)).any(|line| !line.names.is_empty())
 }
 
 /// A line of a reply.
 struct Line<'a> {
     text: &'a str,
     is_code: bool,
-    /// The file that it names.
-    name: Option<String>,
+    /// The files that it names.
+    names: Vec<String>,
 }
 
 fn lines<'a>(text: &'a str, code: &'a Code) -> impl Iterator<Item = Line<'a>> {
@@ -86,7 +89,7 @@ fn lines<'a>(text: &'a str, code: &'a Code) -> impl Iterator<Item = Line<'a>> {
         Line {
             text,
             is_code,
-            name: named(text).filter(|_| !is_code),
+            names: if is_code { Vec::new() } else { named(text) },
         }
     })
 }
@@ -100,36 +103,47 @@ pub fn with_files(text: &str, workspace: &ConfiguredFolder) -> WithFiles {
     let mut taken = WithFiles::default();
     let mut kept = Vec::new();
     for line in lines(text, &code) {
-        let Some(name) = line.name else {
+        if line.names.is_empty() {
             kept.push(if line.is_code || !is_voice {
                 line.text.to_owned()
             } else {
                 line.text.replace(AS_VOICE, "")
             });
-            continue;
-        };
-        let found =
-            found(&name, workspace).filter(|(_, file)| file.size > 0 && taken.files.len() < FILES);
-        match found {
-            Some((path, mut file)) => {
-                file.is_voice = is_voice && file.mime_type.starts_with("audio/");
-                taken.files.push(file);
-                taken.paths.push(path);
+        }
+        for name in line.names {
+            if name.contains(ELSEWHERE) {
+                kept.push(name);
+                continue;
             }
-            None => kept.push(format!("(the file {name} could not be attached)")),
+            let found = found(&name, workspace)
+                .filter(|(_, file)| file.size > 0 && taken.files.len() < FILES);
+            match found {
+                Some((path, mut file)) => {
+                    file.is_voice = is_voice && file.mime_type.starts_with("audio/");
+                    taken.files.push(file);
+                    taken.paths.push(path);
+                }
+                None => kept.push(format!("(the file {name} could not be attached)")),
+            }
         }
     }
     kept.join("\n").trim().clone_into(&mut taken.text);
     taken
 }
 
-/// What a line names, if it does.
-fn named(line: &str) -> Option<String> {
-    let name = line.trim().strip_prefix(MARK)?.trim();
-    let name = name.trim_matches(|c| matches!(c, '`' | '"' | '\'')).trim();
-    let name = name.strip_prefix("file://").unwrap_or(name);
-    // What is elsewhere stays in the text, where people can follow it.
-    (!name.is_empty() && !name.contains("://")).then(|| name.to_owned())
+/// What a line names, if it does. What is elsewhere stays in the text as an address, where
+/// people can follow it.
+fn named(line: &str) -> Vec<String> {
+    let Some(rest) = line.trim().strip_prefix(MARK) else {
+        return Vec::new();
+    };
+    let next = format!(" {MARK}");
+    let names = rest.split(next.as_str()).map(|name| {
+        let name = name.trim();
+        let name = name.trim_matches(|c| matches!(c, '`' | '"' | '\'')).trim();
+        name.strip_prefix("file://").unwrap_or(name).to_owned()
+    });
+    names.filter(|name| !name.is_empty()).collect()
 }
 
 /// The file beneath the workspace, however it is written.
@@ -175,7 +189,7 @@ mod tests {
              MEDIA:../secret\nMEDIA:/etc/passwd\nMEDIA:out\nMEDIA:https://example.org/a.png",
             absolute.display()
         );
-        assert!(names_files(&text) && !names_files("MEDIA:https://x\nmedia"));
+        assert!(names_files(&text) && !names_files("MEDIA:\nmedia"));
         let taken = with_files(&text, &workspace.clone().into());
         assert_eq!(taken.paths, ["out/a.PNG", "say.ogg"]);
         let [picture, voice] = taken.files.as_slice() else {
@@ -185,7 +199,7 @@ mod tests {
         assert!(voice.is_voice && !picture.is_voice);
         assert_eq!(taken.text.matches("could not be attached").count(), 5);
         assert!(taken.text.starts_with("Here:\n"), "{}", taken.text);
-        assert!(taken.text.ends_with("MEDIA:https://example.org/a.png"));
+        assert!(taken.text.ends_with("\nhttps://example.org/a.png"));
         assert!(!taken.text.contains(AS_VOICE));
     }
 
@@ -197,6 +211,21 @@ mod tests {
         assert!(!names_files(shown));
         let taken = with_files(&format!("{shown}\n\nMEDIA:a.txt"), &dir.path().into());
         assert_eq!((taken.text.as_str(), taken.files.len()), (shown, 1));
+    }
+
+    #[test]
+    fn media_of_one_line_may_be_many() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["a.txt", "b c.txt"] {
+            std::fs::write(dir.path().join(name), b"1").unwrap();
+        }
+        let text = "MEDIA:a.txt MEDIA:`b c.txt` MEDIA:none MEDIA:https://x.org";
+        let taken = with_files(text, &dir.path().into());
+        assert_eq!(taken.paths, ["a.txt", "b c.txt"]);
+        assert_eq!(
+            taken.text,
+            "(the file none could not be attached)\nhttps://x.org"
+        );
     }
 
     #[test]

@@ -6,9 +6,12 @@ use openclaw_proto::gateway::ChatKind;
 /// Characters of what a message answers to.
 const QUOTED: usize = 500;
 
+/// What was spoken.
+const VOICE: &str = "voice";
+
 /// What somebody said, in words: whom it answers to, in groups who says it, and
 /// what came with it. `paths` are of the attachments, in their order; None: one
-/// could not be had.
+/// could not be had. Beyond their end none was kept.
 pub fn said(hand_in: &HandIn, message: &Message, paths: &[Option<String>]) -> String {
     let mut parts = Vec::new();
     if let Some(quoted) = message.reply_to.as_ref().filter(|it| !it.text.is_empty()) {
@@ -29,9 +32,17 @@ pub fn said(hand_in: &HandIn, message: &Message, paths: &[Option<String>]) -> St
             _ => format!("{name}: {text}"),
         });
     }
-    let paths = paths.iter().chain(std::iter::repeat(&None));
-    let attachments = message.attachments.iter().zip(paths);
-    parts.extend(attachments.map(|(attachment, path)| attached(attachment, path.as_deref())));
+    let attachments = message.attachments.iter().enumerate();
+    parts.extend(
+        attachments.map(|(index, attachment)| match paths.get(index) {
+            Some(Some(path)) => attached(attachment, path),
+            Some(None) => missing(attachment, "it could not be had"),
+            None => missing(
+                attachment,
+                "it was not kept, as the message did not call you",
+            ),
+        }),
+    );
     parts.join("\n\n")
 }
 
@@ -82,22 +93,26 @@ pub fn attachment_at(path: &str, mime_type: &str) -> String {
     format!("[media attached: {path} ({})]", one_line(mime_type))
 }
 
-fn attached(attachment: &Attachment, path: Option<&str>) -> String {
-    let kind = one_line(&attachment.kind);
-    match path {
-        Some(path) => attachment_at(path, &attachment.mime_type),
-        None => {
-            let why = match attachment.missing.as_str() {
-                "" => "it could not be had",
-                why => why,
-            };
-            let name = one_line(&attachment.name);
-            format!(
-                "[{kind} {name:?} came with the message and is missing: {}]",
-                one_line(why)
-            )
-        }
+fn attached(attachment: &Attachment, path: &str) -> String {
+    let said = attachment_at(path, &attachment.mime_type);
+    if attachment.kind == VOICE {
+        format!("{said}\n[what is said in it is not transcribed]")
+    } else {
+        said
     }
+}
+
+/// What the agent is told of a file that is not there: `why`, unless the channel knows.
+fn missing(attachment: &Attachment, why: &str) -> String {
+    let why = match attachment.missing.as_str() {
+        "" => why,
+        why => why,
+    };
+    let (kind, name) = (one_line(&attachment.kind), one_line(&attachment.name));
+    format!(
+        "[{kind} {name:?} came with the message and is missing: {}]",
+        one_line(why)
+    )
 }
 
 /// What people call whoever says it.
@@ -114,4 +129,56 @@ fn one_line(text: &str) -> String {
         .chars()
         .filter(|c| !c.is_control() && !"[]".contains(*c));
     plain.take(100).collect::<String>().trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use openclaw_proto::channel::{AccountName, Person, What};
+
+    use super::*;
+
+    #[test]
+    fn said_tells_what_is_with_a_file() {
+        let attachment = |kind: &str, missing: &str| Attachment {
+            kind: kind.to_owned(),
+            name: "a".to_owned(),
+            mime_type: "audio/ogg".to_owned(),
+            missing: missing.to_owned(),
+            ..Attachment::default()
+        };
+        let told = |attachment: Attachment, paths: &[Option<String>]| {
+            let message = Message {
+                attachments: vec![attachment],
+                ..Message::default()
+            };
+            let hand_in = HandIn {
+                account: AccountName {
+                    channel: "telegram".to_owned(),
+                    account: String::new(),
+                },
+                key: "1".to_owned(),
+                place: Place {
+                    chat: ChatKind::Direct,
+                    id: "7".to_owned(),
+                    former_id: String::new(),
+                    thread: None,
+                    title: String::new(),
+                },
+                sender: Person::default(),
+                sent_ms: 0,
+                what: What::Message(message.clone()),
+            };
+            said(&hand_in, &message, paths)
+        };
+        let path = [Some("media/a".to_owned())];
+        let voice = told(attachment("voice", ""), &path);
+        assert!(
+            voice.contains("media/a") && voice.contains("not transcribed"),
+            "{voice}"
+        );
+        assert!(!told(attachment("audio", ""), &path).contains("transcribed"));
+        assert!(told(attachment("image", ""), &[None]).contains("could not be had"));
+        assert!(told(attachment("image", ""), &[]).contains("not kept"));
+        assert!(told(attachment("image", "too large"), &[]).contains("too large"));
+    }
 }

@@ -38,7 +38,13 @@ const SILENT_END: &str = "silent";
 /// (`inbound/src/media.rs`).
 const FILE: &str = "MEDIA:";
 /// What begins what else is (`inbound/src/directives.rs`), and what ends it.
-const DIRECTIVES: [&str; 3] = ["[[audio_as_voice", "[[buttons:", "[[react:"];
+const DIRECTIVES: [&str; 5] = [
+    "[[audio_as_voice",
+    "[[buttons:",
+    "[[react:",
+    "[[reply_to:",
+    "[[reply_to_current",
+];
 const DIRECTIVES_END: &str = "]]";
 /// What lines of code are between.
 const FENCES: [&str; 2] = ["```", "~~~"];
@@ -321,7 +327,7 @@ fn worth_showing(text: &str) -> String {
         }
         if is_code {
             lines.push(line.to_owned());
-        } else if !bare.starts_with(FILE) {
+        } else if !bare.starts_with(FILE) && bare.trim_end() != SILENT[0] {
             lines.push(without_directives(line));
         }
     }
@@ -391,6 +397,9 @@ mod tests {
         assert_eq!(worth_showing(text), shown);
         let code = "So it is written, as everywhere:\n```\nMEDIA:a.png\n[[react:👍]]\n```";
         assert_eq!(worth_showing(code), code);
+        let silent = "NO_REPLY\n\n[[reply_to_current]] It is as it was, and nothing is to be done.";
+        let shown = "It is as it was, and nothing is to be done.";
+        assert_eq!(worth_showing(silent), shown);
     }
 
     #[test]

@@ -22,6 +22,8 @@ pub(crate) const KINDS: [&str; 7] = [
     "message_reaction",
     "my_chat_member",
 ];
+/// What the data of a button begins with that says what it shows.
+pub(crate) const LABEL: &str = "label:";
 /// The topic that is there without one.
 pub(crate) const GENERAL: &str = "1";
 
@@ -196,12 +198,24 @@ fn other(place: Place, sender: Person, seconds: i64, what: What) -> Incoming {
     }
 }
 
+/// The gateway's data of a button that says `text` (`inbound/src/decision.rs`).
+pub(crate) fn said_by_label(text: &str) -> String {
+    format!("say:{text}")
+}
+
 fn press(callback: Callback) -> Option<Incoming> {
     // Below a message that is too old to be named.
     let message = callback.message?;
     let place = place(&message.chat, message.thread());
+    let data = if callback.data.starts_with(LABEL) {
+        let buttons = message.reply_markup.inline_keyboard.iter().flatten();
+        let mut pressed = buttons.filter(|it| it.callback_data == callback.data);
+        pressed.next().map(|it| said_by_label(&it.text))
+    } else {
+        None
+    };
     let what = What::Press(Press {
-        data: callback.data,
+        data: data.unwrap_or(callback.data),
         provider_id: message.message_id.to_string(),
     });
     Some(Incoming {

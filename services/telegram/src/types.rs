@@ -160,6 +160,26 @@ pub(crate) struct Message {
     pub(crate) giveaway: Option<IgnoredAny>,
     /// One that is over.
     pub(crate) giveaway_winners: Option<IgnoredAny>,
+    /// Its buttons.
+    pub(crate) reply_markup: Markup,
+}
+
+/// What is below a message.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Markup {
+    /// Rows of buttons.
+    pub(crate) inline_keyboard: Vec<Vec<Pressed>>,
+}
+
+/// A button below a message.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Pressed {
+    /// What it shows.
+    pub(crate) text: String,
+    /// What it was given.
+    pub(crate) callback_data: String,
 }
 
 /// A place with a name.

@@ -93,10 +93,21 @@ impl Double {
 
     /// Somebody presses a button below the message `message`.
     pub fn press(&self, chat: i64, message: i64, data: &str) -> i64 {
-        self.update(json!({"callback_query": {"id": format!("q{message}"), "data": data,
-            "chat_instance": "1",
-            "from": {"id": chat, "is_bot": false, "first_name": format!("P{chat}")},
-            "message": {"message_id": message, "date": 1, "chat": {"id": chat, "type": "private"}}}}))
+        let sent = self.sent_to(chat);
+        let below = sent.iter().find(|it| it.id == message);
+        let mut pressed = json!({"message_id": message, "date": 1,
+            "chat": {"id": chat, "type": "private"}});
+        // Telegram tells what buttons are there.
+        if let Some(markup) = below.map(|it| &it.parameters["reply_markup"])
+            && markup.is_object()
+        {
+            pressed["reply_markup"] = markup.clone();
+        }
+        self.update(
+            json!({"callback_query": {"id": format!("q{message}"), "data": data,
+            "chat_instance": "1", "message": pressed,
+            "from": {"id": chat, "is_bot": false, "first_name": format!("P{chat}")}}}),
+        )
     }
 
     /// Something happens; the update's number.

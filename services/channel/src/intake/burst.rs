@@ -17,6 +17,8 @@ const QUIET: Duration = Duration::from_millis(300);
 const LONGEST: Duration = Duration::from_secs(2);
 /// The most messages that become one.
 const MEMBERS: usize = 20;
+/// What the name of a burst begins with that is an album.
+const ALBUM: &str = "album ";
 
 /// What waits in one chat.
 #[derive(Debug, Default)]
@@ -109,6 +111,17 @@ fn goes_on(group: &[Item]) -> bool {
         .all(|item| item.is_fresh && item.incoming.burst.is_some())
 }
 
+/// `text` without the line in brackets that `whole` begins with too: whence an album was
+/// forwarded is said once.
+fn without_header<'a>(text: &'a str, whole: &str) -> &'a str {
+    let (header, rest) = text.split_once('\n').unwrap_or((text, ""));
+    if header.starts_with('[') && whole.lines().next() == Some(header) {
+        rest
+    } else {
+        text
+    }
+}
+
 /// The items as one: the first one with what the others say and have.
 pub(super) fn one(group: Vec<Item>) -> Option<Item> {
     let mut items = group.into_iter();
@@ -119,14 +132,74 @@ pub(super) fn one(group: Vec<Item>) -> Option<Item> {
         else {
             continue;
         };
-        if !whole.text.is_empty() && !more.text.is_empty() {
+        let is_album = item.incoming.burst.is_some_and(|it| it.starts_with(ALBUM));
+        let text = if is_album {
+            without_header(&more.text, &whole.text)
+        } else {
+            &more.text
+        };
+        if !whole.text.is_empty() && !text.is_empty() {
             whole.text.push('\n');
         }
-        whole.text.push_str(&more.text);
+        whole.text.push_str(text);
         whole.provider_ids.extend(more.provider_ids);
         whole.is_to_bot |= more.is_to_bot;
         whole.reply_to = whole.reply_to.take().or(more.reply_to);
         first.incoming.files.extend(item.incoming.files);
     }
     Some(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use openclaw_proto::channel::{Message, Person, Place};
+    use openclaw_proto::gateway::ChatKind;
+
+    use super::*;
+    use crate::provider::Incoming;
+
+    fn item(burst: &str, text: &str) -> Item {
+        let place = Place {
+            chat: ChatKind::Direct,
+            id: "7".into(),
+            former_id: String::new(),
+            thread: None,
+            title: String::new(),
+        };
+        Item {
+            key: "1".into(),
+            incoming: Incoming {
+                place,
+                sender: Person::default(),
+                sent_ms: 0,
+                what: What::Message(Message {
+                    text: text.into(),
+                    ..Message::default()
+                }),
+                files: Vec::new(),
+                is_urgent: false,
+                burst: Some(burst.into()),
+                reference: String::new(),
+            },
+            is_fresh: true,
+        }
+    }
+
+    #[test]
+    fn one_album_says_once_whence_it_was_forwarded() {
+        let text = |burst: &str, texts: &[&str]| {
+            let items = texts.iter().map(|text| item(burst, text)).collect();
+            match one(items).unwrap().incoming.what {
+                What::Message(message) => message.text,
+                other => panic!("{other:?}"),
+            }
+        };
+        let header = "[Forwarded from Ada]";
+        let second = format!("{header}\n> two");
+        let album = text("album 1", &[header, &second, header]);
+        assert_eq!(album, second);
+        let apart = text("from 3", &[&second, &second]);
+        assert_eq!(apart, format!("{second}\n{second}"));
+        assert_eq!(text("album 1", &["one", "two"]), "one\ntwo");
+    }
 }

@@ -8,22 +8,48 @@ use super::{Rich, Run, Style, units};
 /// leaves at least one part in so many of the message full.
 const LEAST_PART: usize = 3;
 
+/// Styles that one message has; providers drop those beyond it (Telegram's 100 entities).
+const STYLES: usize = 100;
+
 impl Rich {
     /// The same in parts of at most `limit` UTF-16 units: cut between paragraphs,
-    /// else lines, else words. A block of code that fits into one part is not
+    /// else lines, else words. Each has as many styles as are shown. A block of code that fits into one part is not
     /// cut, and one that is goes on as one. Blank parts are left out.
     pub fn split(&self, limit: usize) -> Vec<Self> {
         let limit = limit.max(2);
         let mut parts = Vec::new();
         let mut rest = self.clone();
-        while rest.units() > limit {
-            let (part, after) = rest.cut(limit);
+        loop {
+            let styled = rest.styled();
+            if rest.units() <= limit && styled.is_none() {
+                break;
+            }
+            let fits = styled.map_or(limit, |it| it.min(limit));
+            let (part, after) = rest.cut(fits);
             parts.push(part.trimmed());
             rest = after;
         }
         parts.push(rest.trimmed());
         parts.retain(|part| !part.is_blank());
         parts
+    }
+
+    /// The units of its beginning that has no more styles than are shown; None: it has none
+    /// beyond that.
+    fn styled(&self) -> Option<usize> {
+        let mut styles = 0;
+        let mut was_quoted = false;
+        let mut before = 0;
+        for run in &self.runs {
+            let style = &run.style;
+            styles += usize::from(style.is_quoted && !was_quoted) + beside_quotes(style);
+            was_quoted = style.is_quoted;
+            if styles > STYLES {
+                return Some(before);
+            }
+            before += units(&run.text);
+        }
+        None
     }
 
     /// Its beginning, at most `limit` units, and what is left.
@@ -134,6 +160,19 @@ impl Rich {
         }
         self
     }
+}
+
+/// The styles of `style` but that of a quotation, which goes on over many.
+fn beside_quotes(style: &Style) -> usize {
+    let all = [
+        style.is_bold,
+        style.is_italic,
+        style.is_struck,
+        style.is_code,
+        style.block.is_some(),
+        style.link.is_some(),
+    ];
+    all.into_iter().filter(|it| *it).count()
 }
 
 /// The end of the last character before `at` that people see as one; `at` itself

@@ -56,6 +56,21 @@ fn split_keeps_a_block_of_code_whole() {
 }
 
 #[test]
+fn split_has_no_more_styles_in_a_part_than_are_shown() {
+    let words: Vec<String> = (0..250).map(|n| format!("**b{n}** and *i{n}*")).collect();
+    let rich = read(&words.join(" "));
+    let parts = rich.split(100_000);
+    assert_eq!(parts.len(), 5, "{parts:?}");
+    for part in &parts {
+        let styled = |run: &&Run| run.style != Style::default();
+        assert_eq!(part.runs().iter().filter(styled).count(), 100);
+    }
+    let texts: Vec<String> = parts.iter().map(Rich::text).collect();
+    assert_eq!(texts.join(" "), rich.text());
+    assert_eq!(read("plain **bold**").split(4000).len(), 1);
+}
+
+#[test]
 fn split_goes_on_with_a_block_that_is_too_long() {
     let code: String = (0..100).map(|n| format!("    line {n}\n")).collect();
     let parts = read(&format!("see\n\n```\n{code}```")).split(200);

@@ -45,6 +45,14 @@ pub const NATIVE: &[&str] = &[
     "whoami",
 ];
 
+/// The emoji that Telegram takes as reactions, without what says how they are drawn.
+const REACTIONS: &str = "❤ 👍 👎 🔥 🥰 👏 😁 🤔 🤯 😱 🤬 😢 🎉 🤩 🤮 💩 🙏 👌 🕊 🤡 🥱 🥴 😍 🐳 ❤\u{200d}🔥 🌚 \
+     🌭 💯 🤣 ⚡ 🍌 🏆 💔 🤨 😐 🍓 🍾 💋 🖕 😈 😴 😭 🤓 👻 👨\u{200d}💻 👀 🎃 🙈 😇 😨 🤝 ✍ 🤗 🫡 🎅 🎄 ☃ 💅 \
+     🤪 🗿 🆒 💘 🙉 🦄 😘 💊 🙊 😎 👾 🤷\u{200d}♂ 🤷 🤷\u{200d}♀ 😡";
+
+/// Says that an emoji is drawn in colours.
+const COLOURED: char = '\u{fe0f}';
+
 /// Characters of a command's name.
 const NAME_LIMIT: usize = 32;
 
@@ -229,6 +237,17 @@ pub fn secret_problem(secret: &str) -> Option<String> {
             "Telegram takes 1 to {SECRET_LIMIT} letters, digits, _ and -: one that is made by the \
              daemon is used; set another one"
         )
+    })
+}
+
+/// Why Telegram puts no such reaction on a message; empty is none.
+pub(super) fn reaction_problem(emoji: &str) -> Option<String> {
+    let plain = emoji.trim().replace(COLOURED, "");
+    let is_one = plain.is_empty() || REACTIONS.split_whitespace().any(|it| it == plain);
+    (!is_one).then(|| {
+        "is none of Telegram's reactions, and no message gets it: set one of them, such as 👀 \
+         or 👍"
+            .to_owned()
     })
 }
 

@@ -118,6 +118,21 @@ fn webhook_has_a_path_a_port_and_a_secret_that_can_be_called() {
 }
 
 #[test]
+fn reaction_is_one_of_telegrams() {
+    let said = |emoji: &str| super::tests::said(telegram(json!({"ackReaction": emoji})));
+    for emoji in ["", "👀", "❤", "❤\u{fe0f}", "❤\u{fe0f}\u{200d}🔥", "${ACK}"] {
+        assert_eq!(said(emoji), "", "{emoji}");
+    }
+    for emoji in ["hello", "✅", "👀👀"] {
+        let said = said(emoji);
+        assert!(
+            said.contains("ackReaction") && said.contains("reactions"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
 fn command_of_ones_own_has_a_name_that_telegram_takes() {
     let commands = json!([
         {"command": "Bad Name!", "description": "a"},

@@ -165,6 +165,22 @@ fn reader_reads_presses_reactions_and_memberships() {
         "from": {"id": 3}, "message": private("?")}}),
     );
     assert_eq!((press.reference.as_str(), press.is_urgent), ("77", true));
+    let pressed = |data: &str| {
+        let mut message = private("?");
+        message["reply_markup"] = json!({"inline_keyboard": [
+            [{"text": "Open", "url": "https://a"}, {"text": "A long label", "callback_data": "label:2"}]]});
+        let update = json!({"update_id": 1, "callback_query": {"id": "77", "data": data,
+            "from": {"id": 3}, "message": message}});
+        match read(&update).what {
+            What::Press(press) => press.data,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(pressed("label:2"), "say:A long label");
+    assert_eq!(
+        (pressed("label:3"), pressed("a:1")),
+        ("label:3".into(), "a:1".into())
+    );
     let reaction = read(
         &json!({"update_id": 1, "message_reaction": {"chat": {"id": 3,
         "type": "private"}, "message_id": 6, "user": {"id": 3},

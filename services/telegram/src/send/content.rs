@@ -6,10 +6,14 @@ use openclaw_proto::outbox::{Button, Delivery, Kind};
 use serde_json::{Value, json};
 
 use crate::bot::Bot;
+use crate::read::{LABEL, said_by_label};
 use crate::settings::ErrorPolicy;
 
 /// What is told of an answer that has nothing to it.
 const EMPTY: &str = "_(the reply is empty)_";
+
+/// Bytes of a button's data.
+const DATA: usize = 64;
 
 /// What has no width and is no space.
 const UNSEEN: [char; 5] = ['\u{200b}', '\u{200c}', '\u{200d}', '\u{2060}', '\u{feff}'];
@@ -170,16 +174,55 @@ pub(super) fn keyboard(bot: &Bot, delivery: &Delivery) -> Option<Value> {
     if rows.is_empty() || !bot.reader().options.has_buttons(is_direct) {
         return None;
     }
-    let button = |button: &Button| {
+    Some(inline(rows))
+}
+
+/// `rows` as Telegram takes them.
+fn inline(rows: &[Vec<Button>]) -> Value {
+    let mut number = 0;
+    let mut button = |button: &Button| {
+        number += 1;
         if button.data.is_empty() {
             json!({"text": button.text, "url": button.url})
+        } else if button.data.len() > DATA && button.data == said_by_label(&button.text) {
+            json!({"text": button.text, "callback_data": format!("{LABEL}{number}")})
         } else {
             json!({"text": button.text, "callback_data": button.data})
         }
     };
     let rows: Vec<Vec<Value>> = rows
         .iter()
-        .map(|row| row.iter().map(button).collect())
+        .map(|row| row.iter().map(&mut button).collect())
         .collect();
-    Some(json!({"inline_keyboard": rows}))
+    json!({"inline_keyboard": rows})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keyboard_says_labels_that_are_longer_than_data() {
+        let button = |text: &str, data: String| Button {
+            text: text.to_owned(),
+            data,
+            url: String::new(),
+        };
+        let long = "ä".repeat(100);
+        let rows = [
+            vec![
+                button(&long, format!("say:{long}")),
+                button("No", "say:No".into()),
+            ],
+            vec![button("Deny", "approve:deny:1".into())],
+        ];
+        let keyboard = inline(&rows);
+        let mut all = Vec::new();
+        for row in keyboard["inline_keyboard"].as_array().unwrap() {
+            for button in row.as_array().unwrap() {
+                all.push(button["callback_data"].as_str().unwrap());
+            }
+        }
+        assert_eq!(all, ["label:1", "say:No", "approve:deny:1"]);
+    }
 }

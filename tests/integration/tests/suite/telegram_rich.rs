@@ -64,6 +64,26 @@ async fn telegram_button_of_an_answer_says_what_it_says() {
 }
 
 #[tokio::test]
+async fn telegram_button_says_all_of_a_label_that_is_longer_than_its_data() {
+    let scene = Scene::start().await;
+    let label = "Go on with all of that, but leave the third and the fourth chapter as they are";
+    let reply = format!("How now?\n[[buttons:\n{label}\nNo\n]]");
+    scene.model.push(Scenario::text(&reply));
+    scene.double.say(OWNER, "work");
+    let said = scene.answered(OWNER, "How now?").await;
+    let rows = &said[0].parameters["reply_markup"]["inline_keyboard"];
+    assert_eq!(
+        (&rows[0][0]["text"], &rows[1][0]["text"]),
+        (&label.into(), &"No".into())
+    );
+    let data = rows[0][0]["callback_data"].as_str().unwrap().to_owned();
+    scene.model.push(Scenario::text("On I go."));
+    scene.double.press(OWNER, said[0].id, &data);
+    scene.answered(OWNER, "On I go.").await;
+    assert!(asked(&scene, 1).contains(label));
+}
+
+#[tokio::test]
 async fn telegram_answer_may_be_a_reaction() {
     let scene = Scene::start().await;
     scene.model.push(Scenario::text("[[react:👍]]"));
