@@ -7,8 +7,8 @@ use std::time::Duration;
 use openclaw_config::{Environment, Error, Paths};
 use openclaw_proto::gateway::ConfigurationSeen;
 use openclaw_settings::SOCKETS_ADVICE;
-use openclaw_settings::files::Marks;
 use openclaw_settings::{Origin, Settings};
+use openclaw_watch::files::Marks;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::timeout;
 

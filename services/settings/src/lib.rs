@@ -9,7 +9,6 @@ pub mod chosen;
 pub mod defaults;
 pub mod document;
 pub mod file;
-pub mod files;
 pub mod holder;
 pub mod keys;
 pub mod models_file;
@@ -25,6 +24,7 @@ use openclaw_config::substitute::Missing;
 use openclaw_config::{Environment, Error, Paths};
 
 pub use origin::Origin;
+pub use settings::gateway::files::credential_files;
 pub use settings::*;
 
 /// Reads the configuration of the state directory that `environment` names.

@@ -1,7 +1,10 @@
 //! ASCII, by runs of one class, as tokenizers take it apart: words, numbers of up
 //! to three digits, marks, space.
 
-use crate::CHARACTERS_PER_TOKEN as TOKEN;
+/// What a token is taken for, in characters of plain English.
+pub const CHARACTERS_PER_TOKEN: usize = 4;
+/// The same.
+const TOKEN: usize = CHARACTERS_PER_TOKEN;
 
 /// Of each letter where letters are no word: a token has one and a half.
 const RANDOM: usize = 3;

@@ -2,8 +2,7 @@
 
 mod ascii;
 
-/// What a token is taken for, in characters of plain English.
-pub const CHARACTERS_PER_TOKEN: usize = 4;
+pub use ascii::CHARACTERS_PER_TOKEN;
 
 /// What `text` costs at most, in characters of plain English, of which four are
 /// a token. Of other scripts one character is up to three tokens: they are

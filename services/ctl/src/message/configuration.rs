@@ -3,8 +3,8 @@
 
 use openclaw_config::{Environment, Paths};
 use openclaw_proto::gateway::ConfigurationSeen;
-use openclaw_settings::files;
 use openclaw_terminal::{Failure, output};
+use openclaw_watch::files;
 
 /// What is used instead where the gateway has not read the file yet.
 const BEFORE: &str = "the configuration before it";

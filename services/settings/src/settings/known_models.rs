@@ -331,22 +331,27 @@ mod tests {
 
     #[test]
     fn models_that_no_list_has_are_found_by_their_keys() {
+        let models = json!({"default": "mine/none", "providers": {
+            "mine": {"baseUrl": "http://a", "models": [{"id": "small"}, {"id": "tiny"}]},
+            "open": {"baseUrl": "http://b"},
+        }});
+        // An agent without a model of its own has the default one.
+        let general = self::settings(json!({"models": models}));
+        let general: Vec<_> = general.unknown_models().map(|it| it.to_string()).collect();
+        assert!(general[0].starts_with("models.default: the provider mine has no model \"none\""));
+        assert_eq!(general.len(), 1, "{general:#?}");
         let settings = settings(json!({
             "agents": {
                 "defaults": {"model": {"primary": "mine/smal", "fallbacks": ["mine/small", "open/x"]}},
                 "list": [{"id": "main"}, {"id": "own", "model": "mine/tin"},
                     {"id": "lost", "model": "nosuch/m"}],
             },
-            "models": {"default": "mine/none", "providers": {
-                "mine": {"baseUrl": "http://a", "models": [{"id": "small"}, {"id": "tiny"}]},
-                "open": {"baseUrl": "http://b"},
-            }},
+            "models": models,
         }));
         let unlisted = settings.unlisted_models();
         let said: Vec<String> = unlisted.iter().map(ToString::to_string).collect();
-        assert_eq!(said.len(), 3, "{said:#?}");
+        assert_eq!(said.len(), 2, "{said:#?}");
         for (key, model, nearest) in [
-            ("models.default", "none", "small"),
             ("agents.defaults.model", "smal", "small"),
             ("agents.list.1.model", "tin", "tiny"),
         ] {
@@ -356,7 +361,7 @@ mod tests {
             assert!(said.iter().any(|it| is_it(&it)), "{start}: {said:#?}");
         }
         let all: Vec<_> = settings.unknown_models().collect();
-        assert_eq!(all.len(), 4, "{all:#?}");
+        assert_eq!(all.len(), 3, "{all:#?}");
         // What the configuration names may be chosen for a session, too.
         assert_eq!(settings.known_models.check("mine/smal"), Ok(()));
         assert!(settings.known_models.check("mine/other").is_err());

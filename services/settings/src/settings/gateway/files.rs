@@ -23,6 +23,11 @@ pub(crate) fn place(state: &Path, name: &str) -> PathBuf {
     state.join("credentials").join(name)
 }
 
+/// Where all of them are or would be, in the state directory.
+pub fn credential_files(state: &Path) -> impl Iterator<Item = PathBuf> {
+    NAMES.iter().map(move |(name, _)| place(state, name))
+}
+
 /// Whether there is something in the file `name`.
 pub(crate) fn is_there(state: &Path, name: &str) -> bool {
     fs::metadata(place(state, name)).is_ok_and(|file| file.len() > 0)

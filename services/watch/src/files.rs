@@ -12,7 +12,7 @@ use openclaw_config::paths::Paths;
 use openclaw_config::pipeline::include::Source;
 use openclaw_config::pipeline::{dot_env, include, merge};
 
-use crate::settings::gateway::files as credentials;
+use openclaw_settings::credential_files;
 
 /// The name that stands for every file of a folder.
 pub const ANY: &str = "*";
@@ -39,8 +39,7 @@ pub fn of(environment: &Environment) -> Files {
     if let Ok(text) = parse::read(&environment_file) {
         sources.push(source(&environment_file, text));
     }
-    for (name, _) in credentials::NAMES {
-        let path = credentials::place(&paths.state, name);
+    for path in credential_files(&paths.state) {
         if let Ok(text) = parse::read(&path) {
             sources.push(source(&path, text));
         }
