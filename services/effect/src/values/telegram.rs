@@ -10,6 +10,11 @@ pub(super) const NOBODY: &str = "matches nobody: name people by their numeric id
      telegram:123456789 or tg:123456789 (in allowlists * is everybody); a name may change hands. \
      Whoever writes /whoami to the bot is told the id";
 
+/// Why a group is listed in vain.
+pub(super) const UNANSWERED: &str = "nobody is answered there: groupPolicy is allowlist, and \
+     neither groupAllowFrom nor the group's allowFrom names anybody (who is paired is not): set \
+     groupAllowFrom to the ids of those who may talk, or groupPolicy to open";
+
 /// Why a port is none.
 pub(super) const ANY_PORT: &str =
     "0 is any port, where nobody calls: 8787 is used; set the port that is called";
@@ -53,6 +58,14 @@ const DESCRIPTION_LIMIT: usize = 256;
 
 /// Characters of a webhook's secret.
 const SECRET_LIMIT: usize = 256;
+
+/// What asks for an emoji in colours.
+const EMOJI_STYLE: char = '\u{fe0f}';
+
+/// The reactions that the Bot API lists.
+const REACTIONS: &str = "👍 👎 ❤ 🔥 🥰 👏 😁 🤔 🤯 😱 🤬 😢 🎉 🤩 🤮 💩 🙏 👌 🕊 🤡 🥱 🥴 😍 🐳 ❤\u{200d}🔥 🌚 \
+     🌭 💯 🤣 ⚡ 🍌 🏆 💔 🤨 😐 🍓 🍾 💋 🖕 😈 😴 😭 🤓 👻 👨\u{200d}💻 👀 🎃 🙈 😇 😨 🤝 ✍ 🤗 🫡 🎅 🎄 ☃ 💅 🤪 🗿 🆒 💘 \
+     🙉 🦄 😘 💊 🙊 😎 👾 🤷\u{200d}♂ 🤷 🤷\u{200d}♀ 😡";
 
 /// The ports that Telegram calls.
 const PORTS: [u16; 4] = [80, 88, 443, 8443];
@@ -232,6 +245,16 @@ pub fn secret_problem(secret: &str) -> Option<String> {
     })
 }
 
+/// Why Telegram takes no such reaction; empty: none is wanted.
+pub(super) fn reaction_problem(emoji: &str) -> Option<String> {
+    // Telegram has its own without it.
+    let bare = emoji.replace(EMOJI_STYLE, "");
+    let is_taken = bare.is_empty() || REACTIONS.split(' ').any(|it| it == bare);
+    (!is_taken).then(|| {
+        format!("is no reaction that Telegram gives bots, and is not shown: use one of {REACTIONS}")
+    })
+}
+
 /// Whether the gateway's own commands are in the menu.
 pub(super) fn offers_ours(commands: Option<&Value>) -> bool {
     commands.and_then(|it| it.get("native")) != Some(&Value::Bool(false))
@@ -296,5 +319,21 @@ pub fn keep_acting(account: &mut Map<String, Value>) {
             read.map(|(name, description)| json!({"command": name, "description": description}));
         let read: Vec<Value> = read.collect();
         account.insert("customCommands".to_owned(), json!(read));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reaction_is_one_of_telegrams() {
+        for emoji in ["", "👀", "❤", "❤\u{fe0f}", "🤷\u{200d}♂\u{fe0f}"] {
+            assert_eq!(reaction_problem(emoji), None, "{emoji}");
+        }
+        for emoji in ["hello", "👀👀", "👍 👎", "✅"] {
+            let problem = reaction_problem(emoji).unwrap();
+            assert!(problem.contains("👍 👎"), "{problem}");
+        }
     }
 }
