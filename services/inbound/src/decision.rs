@@ -10,6 +10,12 @@ const PREFIX: &str = "approve";
 /// What the data of a button begins with that says something.
 const SAYING: &str = "say:";
 
+/// Characters of a command that are shown with what was decided: one message has both.
+const COMMAND: usize = 1000;
+
+/// What ends words that go on.
+const MORE: char = '…';
+
 /// Bytes of a button's data.
 const DATA_LIMIT: usize = 64;
 
@@ -42,17 +48,37 @@ pub fn decision_of(data: &str) -> Option<(&str, Decision)> {
     (!id.is_empty()).then_some((id, decision))
 }
 
-/// The button that says `text` for whoever presses it; None: a provider would not
-/// take it.
+/// The button that says `text` for whoever presses it, and shows that, as much of it as a
+/// provider takes; None: it says nothing.
 pub(crate) fn saying(text: &str) -> Option<Button> {
-    let text = text.trim();
-    let data = format!("{SAYING}{text}");
-    let is_fine = !text.is_empty() && data.len() <= DATA_LIMIT;
-    is_fine.then(|| Button {
-        text: text.to_owned(),
-        data,
+    let text = shortened(text.trim(), DATA_LIMIT - SAYING.len());
+    (!text.is_empty()).then(|| Button {
+        data: format!("{SAYING}{text}"),
+        text,
         url: String::new(),
     })
+}
+
+/// `text` in at most `limit` bytes.
+fn shortened(text: &str, limit: usize) -> String {
+    if text.len() <= limit {
+        return text.to_owned();
+    }
+    let mut ends = (0..=limit - MORE.len_utf8()).rev();
+    let end = ends.find(|at| text.is_char_boundary(*at));
+    let end = end.unwrap_or_default();
+    format!("{}{MORE}", text[..end].trim_end())
+}
+
+/// `decision` below the command that it is about, in Markdown.
+pub fn with_command(command: &str, decision: &str) -> String {
+    let mut shown: String = command.chars().take(COMMAND).collect();
+    if shown.len() < command.len() {
+        shown.push(MORE);
+    }
+    let ticks = shown.split(|c| c != '`').map(str::len).max();
+    let fence = "`".repeat(ticks.unwrap_or_default().max(2) + 1);
+    format!("{fence}\n{shown}\n{fence}\n\n{decision}")
 }
 
 /// What a pressed button's data says, if it says something.
@@ -90,5 +116,14 @@ mod tests {
         ] {
             assert_eq!(decision_of(nonsense), None, "{nonsense}");
         }
+    }
+
+    #[test]
+    fn decision_stands_below_its_command() {
+        assert_eq!(with_command("rm a", "No."), "```\nrm a\n```\n\nNo.");
+        let ticks = with_command("echo '```'", "No.");
+        assert_eq!(ticks, "````\necho '```'\n````\n\nNo.");
+        let long = with_command(&"ä".repeat(COMMAND + 1), "No.");
+        assert!(long.ends_with("ä…\n```\n\nNo."), "{long}");
     }
 }

@@ -3,6 +3,9 @@
 use openclaw_proto::channel::{Abilities, Attachment, HandIn, Message, Place};
 use openclaw_proto::gateway::ChatKind;
 
+/// The kind of file that is somebody's words.
+const VOICE: &str = "voice";
+
 /// Characters of what a message answers to.
 const QUOTED: usize = 500;
 
@@ -85,6 +88,10 @@ pub fn attachment_at(path: &str, mime_type: &str) -> String {
 fn attached(attachment: &Attachment, path: Option<&str>) -> String {
     let kind = one_line(&attachment.kind);
     match path {
+        Some(path) if attachment.kind == VOICE => {
+            let at = attachment_at(path, &attachment.mime_type);
+            format!("{at}\n[it is a voice message, and was not transcribed]")
+        }
         Some(path) => attachment_at(path, &attachment.mime_type),
         None => {
             let why = match attachment.missing.as_str() {
@@ -114,4 +121,28 @@ fn one_line(text: &str) -> String {
         .chars()
         .filter(|c| !c.is_control() && !"[]".contains(*c));
     plain.take(100).collect::<String>().trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn voice_message_is_said_not_to_be_in_words() {
+        let told = |kind: &str, mime_type: &str| {
+            let attachment = Attachment {
+                kind: kind.to_owned(),
+                mime_type: mime_type.to_owned(),
+                ..Attachment::default()
+            };
+            attached(&attachment, Some("media/inbound/a"))
+        };
+        assert_eq!(
+            told("voice", "audio/ogg"),
+            "[media attached: media/inbound/a (audio/ogg)]\n[it is a voice message, and was not \
+             transcribed]"
+        );
+        let image = "[media attached: media/inbound/a (image/png)]";
+        assert_eq!(told("image", "image/png"), image);
+    }
 }

@@ -286,7 +286,11 @@ impl Outbox {
             run_id: run.id.clone(),
             created_ms: now_ms(),
             kind: Kind::Typing,
-            extras: Extras::default(),
+            // What is shown while the answer is made becomes the answer.
+            extras: Extras {
+                answers_id: route.message.clone().unwrap_or_default(),
+                ..Extras::default()
+            },
         };
         // There may be nobody.
         let _ = self.fleeting.send(delivery);
