@@ -27,6 +27,23 @@ pub(crate) fn html(rich: &Rich) -> String {
     text
 }
 
+/// The entities that Telegram makes of the HTML of `rich`.
+pub(crate) fn entities(rich: &Rich) -> usize {
+    let mut count = 0;
+    let mut is_quoted = false;
+    for run in rich.runs() {
+        let (before, _) = tags(&run.style);
+        // The tag of a block's language is not an entity of its own.
+        count += match run.style.block {
+            Some(_) => 1,
+            None => before.matches('<').count(),
+        };
+        count += usize::from(run.style.is_quoted && !is_quoted);
+        is_quoted = run.style.is_quoted;
+    }
+    count
+}
+
 fn tags(style: &Style) -> (String, String) {
     if let Some(language) = &style.block {
         if !is_name(language) {

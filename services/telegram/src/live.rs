@@ -38,7 +38,13 @@ const SILENT_END: &str = "silent";
 /// (`inbound/src/media.rs`).
 const FILE: &str = "MEDIA:";
 /// What begins what else is (`inbound/src/directives.rs`), and what ends it.
-const DIRECTIVES: [&str; 3] = ["[[audio_as_voice", "[[buttons:", "[[react:"];
+const DIRECTIVES: [&str; 5] = [
+    "[[audio_as_voice",
+    "[[buttons:",
+    "[[react:",
+    "[[reply_to:",
+    "[[reply_to_current",
+];
 const DIRECTIVES_END: &str = "]]";
 /// What lines of code are between.
 const FENCES: [&str; 2] = ["```", "~~~"];
@@ -55,7 +61,7 @@ pub(crate) async fn attend(bot: &Bot, delivery: &Delivery, link: &Link) {
         shown.lock().await.open(&delivery.run_id, link);
         let mut view = View {
             bot,
-            target: Target::of(bot, delivery),
+            target: first_target(bot, delivery),
             shown: &shown,
             streaming,
             is_waiting: &is_waiting,
@@ -73,6 +79,14 @@ pub(crate) async fn attend(bot: &Bot, delivery: &Delivery, link: &Link) {
         () = follow => {}
         () = typing(bot, delivery, &is_waiting, &shown) => {}
     }
+}
+
+/// Where the answer begins: it takes the place of what is shown, which is what names the
+/// message that is answered.
+fn first_target(bot: &Bot, delivery: &Delivery) -> Target {
+    let mut target = Target::of(bot, delivery);
+    target.set_reply(bot, delivery, 0);
+    target
 }
 
 /// Shows that somebody types, but not while a person is waited for.
@@ -306,16 +320,26 @@ fn was_not_shown(shown: &mut Shown, error: &Error) {
 /// may become silence.
 fn worth_showing(text: &str) -> String {
     let mut is_code = false;
+    // A directive that an earlier line began goes on.
+    let mut is_open = false;
     let mut lines = Vec::new();
     for line in text.lines() {
+        let line = match line.split_once(DIRECTIVES_END).filter(|_| is_open) {
+            Some((_, rest)) => rest,
+            None if is_open => continue,
+            None => line,
+        };
+        is_open = false;
         let bare = line.trim_start();
         if FENCES.iter().any(|it| bare.starts_with(it)) {
             is_code = !is_code;
         }
         if is_code {
             lines.push(line.to_owned());
-        } else if !bare.starts_with(FILE) {
-            lines.push(without_directives(line));
+        } else if !bare.starts_with(FILE) && !SILENT.contains(&bare.trim_end()) {
+            let (kept, goes_on) = without_directives(line);
+            lines.push(kept);
+            is_open = goes_on;
         }
     }
     if let Some(last) = lines
@@ -343,17 +367,19 @@ fn worth_showing(text: &str) -> String {
     }
 }
 
-/// `line` without what the gateway takes out of it, also where the end of that is
-/// yet to come.
-fn without_directives(line: &str) -> String {
+/// `line` without what the gateway takes out of it, and whether the end of that is yet to
+/// come.
+fn without_directives(line: &str) -> (String, bool) {
     let mut kept = String::new();
     let mut rest = line;
+    let mut goes_on = false;
     while let Some(at) = DIRECTIVES.iter().filter_map(|it| rest.find(it)).min() {
         kept.push_str(rest[..at].trim_end());
         let end = rest[at..].find(DIRECTIVES_END);
+        goes_on = end.is_none();
         rest = end.map_or("", |end| &rest[at + end + DIRECTIVES_END.len()..]);
     }
-    kept + rest
+    (kept + rest, goes_on)
 }
 
 /// A call of a tool in one line.
@@ -372,7 +398,50 @@ fn line(name: &str, arguments: &serde_json::Value) -> String {
 
 #[cfg(test)]
 mod tests {
+    use openclaw_proto::channel::Settings;
+    use openclaw_proto::gateway::ChatKind;
+    use openclaw_proto::outbox::{Extras, Place};
+
     use super::*;
+
+    #[test]
+    fn view_names_what_is_answered_as_the_answer_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let bot = Bot::new(Default::default(), folder.path().to_owned());
+        let delivery = Delivery {
+            id: 0,
+            attempt: 0,
+            lease_until_ms: 0,
+            place: Place {
+                channel: "telegram".into(),
+                account: String::new(),
+                to: "7".into(),
+                thread: None,
+                chat: Some(ChatKind::Direct),
+            },
+            session_key: String::new(),
+            agent_id: String::new(),
+            run_id: "r".into(),
+            created_ms: 0,
+            kind: openclaw_proto::outbox::Kind::Typing,
+            extras: Extras {
+                answers_id: "5".into(),
+                ..Extras::default()
+            },
+        };
+        for (mode, answered) in [("first", json!(5)), ("off", json!(null))] {
+            let json = serde_json::Map::from_iter([("replyToMode".to_owned(), mode.into())]);
+            bot.take_settings(&Settings {
+                json,
+                ..Settings::default()
+            });
+            let message = first_target(&bot, &delivery).message("x");
+            assert_eq!(
+                message["reply_parameters"]["message_id"], answered,
+                "{mode}"
+            );
+        }
+    }
 
     #[test]
     fn view_has_neither_beginnings_nor_lines_of_the_gateway() {
@@ -382,6 +451,8 @@ mod tests {
         let text = "This is the picture that you want:\nMEDIA:a.png\nand more";
         let shown = "This is the picture that you want:\nand more";
         assert_eq!(worth_showing(text), shown);
+        let anyway = "NO_REPLY\n\nAnd here is what is said anyway";
+        assert_eq!(worth_showing(anyway), "And here is what is said anyway");
         let code = "So it is written, as everywhere:\n```\nMEDIA:a.png\n[[react:👍]]\n```";
         assert_eq!(worth_showing(code), code);
     }
@@ -394,6 +465,10 @@ mod tests {
             assert_eq!(worth_showing(&whole[..end]), question, "{}", &whole[..end]);
         }
         assert_eq!(worth_showing(&format!("{question}\nMED")), question);
+        let rows = format!("{question}\n[[buttons:\nYes\nNo\n]]\n[[reply_to_current]]");
+        for (end, _) in rows.char_indices().skip(question.len()) {
+            assert_eq!(worth_showing(&rows[..end]), question, "{}", &rows[..end]);
+        }
         let list = format!("{question} [1] and [[2]]");
         assert_eq!(worth_showing(&list), list);
     }

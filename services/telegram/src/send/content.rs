@@ -6,10 +6,14 @@ use openclaw_proto::outbox::{Button, Delivery, Kind};
 use serde_json::{Value, json};
 
 use crate::bot::Bot;
+use crate::html::entities;
 use crate::settings::ErrorPolicy;
 
 /// What is told of an answer that has nothing to it.
 const EMPTY: &str = "_(the reply is empty)_";
+
+/// Entities of one message; Telegram leaves out those beyond.
+const ENTITIES: usize = 100;
 
 /// What has no width and is no space.
 const UNSEEN: [char; 5] = ['\u{200b}', '\u{200c}', '\u{200d}', '\u{2060}', '\u{feff}'];
@@ -34,10 +38,23 @@ pub(super) fn parts(bot: &Bot, delivery: &Delivery) -> Vec<Part> {
         parts.push(Part::Reaction);
     }
     let text = text(bot, delivery);
-    parts.extend(text.split(limit).into_iter().map(Part::Text));
+    let texts = text.split(limit).into_iter().flat_map(within_entities);
+    parts.extend(texts.map(Part::Text));
     let files = 0..u32::try_from(extras.files.len()).unwrap_or(u32::MAX);
     parts.extend(files.map(Part::File));
     parts
+}
+
+/// `part` in parts whose styles Telegram keeps all.
+fn within_entities(part: Rich) -> Vec<Rich> {
+    if entities(&part) <= ENTITIES {
+        return vec![part];
+    }
+    let halves = part.split(part.units().div_ceil(2));
+    if halves.len() < 2 {
+        return halves;
+    }
+    halves.into_iter().flat_map(within_entities).collect()
 }
 
 fn text(bot: &Bot, delivery: &Delivery) -> Rich {
@@ -182,4 +199,29 @@ pub(super) fn keyboard(bot: &Bot, delivery: &Delivery) -> Option<Value> {
         .map(|row| row.iter().map(button).collect())
         .collect();
     Some(json!({"inline_keyboard": rows}))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn part_has_no_more_styles_than_telegram_keeps() {
+        let text: String = (0..250)
+            .map(|at| format!("**b{at}** and `c{at}`\n"))
+            .collect();
+        let whole = read(&text);
+        assert_eq!(entities(&whole), 500);
+        let parts = within_entities(whole.clone());
+        assert!(parts.iter().all(|it| entities(it) <= ENTITIES));
+        let said: Vec<String> = parts.iter().map(Rich::text).collect();
+        let words = |text: &str| {
+            text.split_whitespace()
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(words(&said.join("\n")), words(&whole.text()));
+        let few = read("**a**");
+        assert_eq!(within_entities(few.clone()), [few]);
+    }
 }
