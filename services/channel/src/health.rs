@@ -127,7 +127,21 @@ pub(crate) async fn report(board: Board, spool: Arc<Spool>, link: Link, notifier
             tracing::debug!(%error, "the gateway was not told how the account does");
         }
         tokio::time::sleep(LEAST).await;
-        let _ = timeout(INTERVAL - LEAST, board.0.changed.notified()).await;
+        let _ = timeout(INTERVAL - LEAST, news(&board, &spool, backlog)).await;
+    }
+}
+
+/// Waits for what is to be told after `backlog` was: that nothing waits any more, too.
+async fn news(board: &Board, spool: &Spool, backlog: u64) {
+    let emptied = async {
+        if backlog == 0 {
+            std::future::pending::<()>().await;
+        }
+        spool.drained().await;
+    };
+    tokio::select! {
+        () = board.0.changed.notified() => {}
+        () = emptied => {}
     }
 }
 
@@ -143,5 +157,34 @@ mod tests {
         assert_eq!(board.line(0), "@bot: refused; the token is not valid");
         board.contact();
         assert_eq!(board.line(3), "@bot: connected, 3 waiting for the gateway");
+    }
+
+    #[tokio::test]
+    async fn report_is_due_when_nothing_waits_any_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let spool = Arc::new(Spool::open(folder.path()).unwrap());
+        let update = |key: &str| crate::spool::Update {
+            key: key.into(),
+            raw: "{}".into(),
+        };
+        let both = vec![update("1"), update("2")];
+        spool.append(both, Some("2".into())).unwrap();
+        let waiting = {
+            let spool = Arc::clone(&spool);
+            tokio::spawn(async move {
+                let reported = spool.backlog() as u64;
+                timeout(INTERVAL, news(&Board::default(), &spool, reported)).await
+            })
+        };
+        tokio::task::yield_now().await;
+        spool.done(&["1".into()]);
+        tokio::task::yield_now().await;
+        assert!(!waiting.is_finished(), "one waits still");
+        spool.done(&["2".into()]);
+        assert!(waiting.await.unwrap().is_ok());
+        // What was reported as nothing is no news.
+        let board = Board::default();
+        let none = news(&board, &spool, 0);
+        assert!(timeout(Duration::from_millis(10), none).await.is_err());
     }
 }

@@ -131,6 +131,17 @@ impl Spool {
         }
     }
 
+    /// Waits until nothing waits.
+    pub(crate) async fn drained(&self) {
+        loop {
+            let left = self.left.notified();
+            if self.backlog() == 0 {
+                return;
+            }
+            left.await;
+        }
+    }
+
     /// Keeps what came, and how far the provider was read with it. It is on disk
     /// when this returns; an update that waits already is not kept twice.
     pub fn append(&self, updates: Vec<Update>, position: Option<String>) -> io::Result<()> {

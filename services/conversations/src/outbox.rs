@@ -186,11 +186,11 @@ pub fn report(
 
 /// Says in the place of the question `name`, wherever it was put, what was
 /// decided: one that nobody was given is not asked any more, and one that somebody
-/// has is edited.
+/// has is edited into what is `told` of it.
 pub fn decided(
     connection: &Connection,
     name: &str,
-    text: &str,
+    (decision, told): (&str, &str),
     now_ms: i64,
 ) -> rusqlite::Result<bool> {
     // Each further place has the person's name behind the question's.
@@ -200,7 +200,7 @@ pub fn decided(
             "UPDATE outbox SET state = 'failed', reason = ?2, changed_ms = ?3
              WHERE {is_put} AND state = 'pending' AND attempts = 0"
         ),
-        params![name, cut(text), now_ms],
+        params![name, cut(decision), now_ms],
     )?;
     let sql = format!("SELECT {DELIVERY}, name FROM outbox WHERE {is_put} AND attempts > 0");
     let mut statement = connection.prepare_cached(&sql)?;
@@ -219,7 +219,7 @@ pub fn decided(
             kind: Kind::Edit {
                 delivery_id: question,
                 provider_ids: Vec::new(),
-                text: text.to_owned(),
+                text: told.to_owned(),
             },
             extras: Extras::default(),
             paths: Vec::new(),

@@ -249,12 +249,40 @@ impl<'a> Account<'a> {
             &self.path.child("execApprovals").child("approvers"),
             found,
         );
+        let unanswered = self.unanswered_groups().into_iter();
+        found.extend(unanswered.map(|path| (path, telegram::UNANSWERED.to_owned())));
         for (path, _, group) in self.places() {
             people(group.get("allowFrom"), &path.child("allowFrom"), found);
             if let Some(problem) = telegram::place_problem(path.last(), path.parent().last()) {
                 found.push((path, problem));
             }
         }
+    }
+
+    /// Its groups in which nobody may talk, though they are on. Of one with topics it is
+    /// not said: each may have a list of its own.
+    fn unanswered_groups(&self) -> Vec<KeyPath> {
+        let is_filled = |it: Option<&Value>| {
+            let list = it.and_then(Value::as_array);
+            list.is_some_and(|list| !list.is_empty())
+        };
+        let is_for_all = self.common.is_none() && self.fields.contains_key("accounts");
+        let names_somebody = ["groupAllowFrom", "allowFrom"].map(|key| is_filled(self.either(key)));
+        if is_for_all || names_somebody.contains(&true) {
+            return Vec::new();
+        }
+        let policy = self.either("groupPolicy");
+        let mut groups = places(&self.path.child("groups"), self.fields.get("groups"));
+        groups.retain(|(_, beside, group)| {
+            let all = beside.get("*").and_then(Value::as_object);
+            let first = |key: &str| group.get(key).or_else(|| all.and_then(|all| all.get(key)));
+            let policy = first("groupPolicy").or(policy).and_then(Value::as_str);
+            first("enabled") != Some(&Value::Bool(false))
+                && policy.is_none_or(|it| it == "allowlist")
+                && !is_filled(first("allowFrom"))
+                && first("topics").is_none()
+        });
+        groups.into_iter().map(|(path, ..)| path).collect()
     }
 
     /// Its groups and their topics, each with those beside it.

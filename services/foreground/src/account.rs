@@ -77,14 +77,18 @@ mod tests {
     use super::*;
 
     fn all(configuration: &str, variables: &[(&str, &str)]) -> Vec<String> {
+        let all = accounts(configuration, variables);
+        all.iter().map(Account::shown).collect()
+    }
+
+    fn accounts(configuration: &str, variables: &[(&str, &str)]) -> Vec<Account> {
         let folder = tempfile::tempdir().unwrap();
         let text = folder.path().to_str().unwrap();
         std::fs::write(folder.path().join("openclaw.json"), configuration).unwrap();
         let own = [("OPENCLAW_STATE_DIR", text), ("HOME", text)];
         let environment: Environment = own.iter().chain(variables).copied().collect();
         let settings = openclaw_settings::load_usable(&environment).unwrap();
-        let all = Account::all(&settings.channels, &environment);
-        all.iter().map(Account::shown).collect()
+        Account::all(&settings.channels, &environment)
     }
 
     #[test]
@@ -103,6 +107,35 @@ mod tests {
         let two = "{channels: {telegram: {accounts: {default: {}, work: {tokenFile: '/t'}}}}}";
         assert_eq!(all(two, &[]), ["telegram:work"]);
         assert_eq!(all(two, &[VARIABLE]), ["telegram", "telegram:work"]);
+    }
+
+    #[test]
+    fn account_is_named_to_its_daemon_where_it_is_not_the_default_one() {
+        let arguments = |telegram: &str| -> Vec<Option<String>> {
+            let accounts = accounts(&format!("{{channels: {{telegram: {telegram}}}}}"), &[]);
+            let argument = |it: &Account| it.argument().map(str::to_owned);
+            accounts.iter().map(argument).collect()
+        };
+        let two = || Some("two".to_owned());
+        for (telegram, expected) in [
+            ("{botToken: '1:a'}", vec![None]),
+            ("{accounts: {two: {botToken: '1:a'}}}", vec![None]),
+            ("{botToken: '1:a', accounts: {two: {}}}", vec![None]),
+            (
+                "{accounts: {one: {botToken: '1:a'}, two: {botToken: '2:b'}}}",
+                vec![None, two()],
+            ),
+            (
+                "{defaultAccount: 'two', accounts: {one: {botToken: '1:a'}, two: {botToken: '2:b'}}}",
+                vec![Some("one".to_owned()), None],
+            ),
+            (
+                "{botToken: '1:a', accounts: {default: {}, two: {botToken: '2:b'}}}",
+                vec![None, two()],
+            ),
+        ] {
+            assert_eq!(arguments(telegram), expected, "{telegram}");
+        }
     }
 
     #[test]

@@ -136,3 +136,73 @@ async fn changed(watch: &mut Option<Watch>) {
     }
     std::future::pending().await
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::time::Duration;
+
+    use openclaw_config::{Environment, Paths};
+    use tokio::time::timeout;
+
+    use super::*;
+    use crate::log::Log;
+    use crate::sockets::Sockets;
+
+    const PATIENCE: Duration = Duration::from_secs(20);
+
+    #[tokio::test]
+    async fn channels_run_as_the_configuration_that_was_changed_says() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = folder.path().to_str().unwrap();
+        let file = folder.path().join("openclaw.json");
+        let write = |telegram: &str| {
+            fs::write(&file, format!("{{channels: {{{telegram}}}}}")).unwrap();
+        };
+        write("");
+        let own = [
+            ("OPENCLAW_STATE_DIR", text),
+            ("OPENCLAW_RUNTIME_DIR", text),
+            ("HOME", text),
+        ];
+        let environment: Environment = own.into_iter().collect();
+        let paths = Paths::resolve(&environment).unwrap();
+        let log = Log::open();
+        let sockets = Sockets::bind(&paths, false, &log).await.unwrap();
+        let suite = Suite {
+            paths: &paths,
+            environment: &environment,
+            sockets: &sockets,
+            log: &log,
+        };
+        let (_orders, taken) = mpsc::channel(1);
+        let mut channels = Channels::new(suite, taken);
+        let mut watch = channels.watch();
+        channels.follow().await;
+        assert!(channels.running.is_empty());
+        let slot = |name: Option<&str>| ("telegram".to_owned(), name.map(str::to_owned));
+        for (telegram, expected) in [
+            ("telegram: {botToken: '1:a'}", vec![slot(None)]),
+            (
+                "telegram: {accounts: {one: {botToken: '1:a'}, two: {botToken: '2:b'}}}",
+                vec![slot(None), slot(Some("two"))],
+            ),
+            ("telegram: {enabled: false, botToken: '1:a'}", vec![]),
+        ] {
+            write(telegram);
+            let followed = async {
+                // A file that is half written is news, too.
+                while !channels.running.keys().eq(&expected) {
+                    changed(&mut watch).await;
+                    channels.follow().await;
+                }
+            };
+            let followed = timeout(PATIENCE, followed).await;
+            assert!(
+                followed.is_ok(),
+                "{telegram}: {:?}",
+                channels.running.keys()
+            );
+        }
+    }
+}

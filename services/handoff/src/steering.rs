@@ -101,10 +101,22 @@ impl Inbox {
         *taken += whole as u64;
         let lines = text[..whole].split_inclusive(|byte| *byte == b'\n');
         // A torn one was reported as not kept.
-        Ok(lines
-            .filter_map(|line| serde_json::from_slice(line).ok())
-            .collect())
+        let all = lines.filter_map(|line| serde_json::from_slice(line).ok());
+        Ok(newest_of_each(all))
     }
+}
+
+/// Of what was kept for the same run more than once, the newest, in the first one's place:
+/// its message was edited.
+fn newest_of_each(all: impl Iterator<Item = SteeringMessage>) -> Vec<SteeringMessage> {
+    let mut kept: Vec<SteeringMessage> = Vec::new();
+    for message in all {
+        match kept.iter_mut().find(|it| it.run_id == message.run_id) {
+            Some(earlier) => *earlier = message,
+            None => kept.push(message),
+        }
+    }
+    kept
 }
 
 #[cfg(fuzzing)]
@@ -116,9 +128,24 @@ mod tests {
 
     fn message(text: &str) -> SteeringMessage {
         SteeringMessage {
-            run_id: "r".to_owned(),
+            run_id: text.to_owned(),
             text: text.to_owned(),
         }
+    }
+
+    #[test]
+    fn message_that_was_edited_is_taken_as_it_is_now() {
+        let folder = tempfile::tempdir().unwrap();
+        let spool = folder.path().join("r.events");
+        let (inbox, path) = (Inbox::beside(&spool), path(folder.path(), "r"));
+        let edited = SteeringMessage {
+            text: "edited".to_owned(),
+            ..message("one")
+        };
+        for message in [&message("one"), &message("two"), &edited] {
+            keep(&path, message).unwrap();
+        }
+        assert_eq!(inbox.take().unwrap(), [edited, message("two")]);
     }
 
     #[test]

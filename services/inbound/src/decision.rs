@@ -10,6 +10,9 @@ const PREFIX: &str = "approve";
 /// What the data of a button begins with that says something.
 const SAYING: &str = "say:";
 
+/// Characters of a command that are shown with what was decided: one message has both.
+const COMMAND: usize = 1000;
+
 /// Bytes of a button's data.
 const DATA_LIMIT: usize = 64;
 
@@ -56,6 +59,17 @@ pub(crate) fn saying(text: &str) -> Option<Button> {
     })
 }
 
+/// `decision` below the command that it is about, in Markdown.
+pub fn with_command(command: &str, decision: &str) -> String {
+    let mut shown: String = command.chars().take(COMMAND).collect();
+    if shown.len() < command.len() {
+        shown.push('…');
+    }
+    let ticks = shown.split(|c| c != '`').map(str::len).max();
+    let fence = "`".repeat(ticks.unwrap_or_default().max(2) + 1);
+    format!("{fence}\n{shown}\n{fence}\n\n{decision}")
+}
+
 /// What a pressed button's data says, if it says something.
 pub fn said_by(data: &str) -> Option<&str> {
     data.strip_prefix(SAYING).filter(|text| !text.is_empty())
@@ -91,5 +105,13 @@ mod tests {
         ] {
             assert_eq!(decision_of(nonsense), None, "{nonsense}");
         }
+    }
+    #[test]
+    fn decision_stands_below_its_command() {
+        assert_eq!(with_command("rm a", "No."), "```\nrm a\n```\n\nNo.");
+        let ticks = with_command("echo '```'", "No.");
+        assert_eq!(ticks, "````\necho '```'\n````\n\nNo.");
+        let long = with_command(&"ä".repeat(COMMAND + 1), "No.");
+        assert!(long.ends_with("ä…\n```\n\nNo."), "{long}");
     }
 }

@@ -20,7 +20,7 @@ mod words;
 pub use approvers::{Asked, asked};
 pub use binding::agent_of;
 pub use code::{CODE_LENGTH, code, is_code};
-pub use decision::{buttons, decision_of, said_by};
+pub use decision::{buttons, decision_of, said_by, with_command};
 pub use directives::{AskedFor, asked_for};
 pub use facts::Facts;
 pub use media::{WithFiles, mime_type, names_files, with_files};

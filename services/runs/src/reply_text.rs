@@ -33,7 +33,7 @@ pub(crate) async fn on_channel(
         text,
         buttons,
         reaction,
-    } = asked_for(&text);
+    } = asked_for(silence::without_token(&text));
     let taken = match workspace {
         Some(workspace) if names_files(&text) => {
             let text = text.clone();

@@ -3,6 +3,7 @@
 mod log;
 mod queued;
 mod registry;
+mod words;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -23,6 +24,8 @@ pub const WEBCHAT: &str = "webchat";
 pub(crate) use log::{EventLog, cost};
 pub(crate) use queued::Queued;
 pub(crate) use registry::{Registry, Start};
+pub use words::SaidAs;
+pub(crate) use words::Words;
 
 /// The channel of clients that name none: the command line's.
 pub(crate) const DEFAULT_CHANNEL: &str = "cli";
@@ -49,6 +52,8 @@ pub struct Run {
     pub idempotency_key: Option<String>,
     /// Its events.
     pub log: EventLog,
+    /// What its message says, as long as that may be edited.
+    pub(crate) words: Words,
     /// Set when the message found its session busy.
     pub queued: OnceLock<Queued>,
     /// Provider and model that the runner chose for its turn.
@@ -130,6 +135,7 @@ impl Run {
             channel,
             route,
             idempotency_key,
+            words: Words::default(),
             queued: OnceLock::new(),
             model: OnceLock::new(),
             backend: OnceLock::new(),

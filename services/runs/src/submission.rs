@@ -7,6 +7,7 @@ use openclaw_conversations::storage::{Fault, RESET_COMMAND, Record, Storage, onl
 use openclaw_conversations::{Lanes, Refusal};
 use openclaw_daemon::Configuration;
 use openclaw_proto::gateway::{Accepted, Message};
+use openclaw_sessions::SessionKey;
 use openclaw_settings::SessionSettings;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument as _;
@@ -129,6 +130,12 @@ impl Submitter {
         self.tasks.spawn(drive.instrument(run.span.clone()));
         self.bus.publish(&DomainEvent::RunBegan(&run));
         Ok((run, false))
+    }
+
+    /// The message `id` of a channel, which is in the session `key`, says `words` now:
+    /// whether it waits still, and is answered as that.
+    pub fn edit(&self, key: &SessionKey, id: &str, words: &str) -> bool {
+        self.turns.queue.edit(key, id, words)
     }
 
     /// Submits `message` and waits until it is durable.

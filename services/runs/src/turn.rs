@@ -38,7 +38,7 @@ use crate::compaction::Compactor;
 use crate::counters::Counters;
 use crate::kept;
 use crate::queue::{Queue, Wish};
-use crate::run::{MessageStatus, Registry, Run};
+use crate::run::{MessageStatus, Registry, Run, SaidAs};
 use crate::standby::Standby;
 use crate::status_line::StatusLine;
 use crate::system_event::SystemEvents;
@@ -75,6 +75,8 @@ pub struct Extra {
     pub light_context: bool,
     /// Who sent it.
     pub sender: Sender,
+    /// What a channel may edit of it as long as no model knows it.
+    pub said_as: Option<SaidAs>,
 }
 
 /// Runs turns, with all that one needs.
@@ -124,7 +126,11 @@ impl Turns {
             limits,
             light_context,
             sender,
+            said_as,
         } = extra;
+        if let Some(said_as) = said_as {
+            run.words.set(&text, said_as);
+        }
         // Memory is asked while the disk works when the lane is free. Its answer
         // has no effects, so nothing is lost when the message is then refused.
         let (accepted, context) = tokio::join!(

@@ -14,6 +14,26 @@ pub fn is_silent(text: &str) -> bool {
     words.peek().is_some() && words.all(|word| word.eq_ignore_ascii_case(NO_REPLY))
 }
 
+/// `text` without the token on its first and its last lines, where it says something else:
+/// that is told, and the token is nobody's.
+pub fn without_token(text: &str) -> &str {
+    if is_silent(text) {
+        return text;
+    }
+    let mut rest = text.trim();
+    while let Some((_, after)) = rest.split_once('\n').filter(|(line, _)| is_silent(line)) {
+        rest = after.trim_start();
+    }
+    while let Some((before, _)) = rest.rsplit_once('\n').filter(|(_, line)| is_silent(line)) {
+        rest = before.trim_end();
+    }
+    if rest.len() == text.trim().len() {
+        text
+    } else {
+        rest
+    }
+}
+
 /// Why a model stopped, in OpenClaw's words, which have none for silence.
 pub fn told(stop_reason: &str) -> &str {
     match stop_reason {
@@ -73,6 +93,27 @@ mod tests {
         for said in ["Not", "NO, ", "NO way", "NO_REPLY to", "Hello"] {
             let said = format!("{said}x");
             assert!(!may_be_silent(&said), "{said:?}");
+        }
+    }
+
+    #[test]
+    fn token_beside_words_is_not_told() {
+        for text in [
+            "NO_REPLY\n\nIt rains.",
+            "**NO_REPLY**\nIt rains.\n",
+            "It rains.\n\nno_reply",
+            "NO_REPLY\nNO_REPLY\nIt rains.\nNO_REPLY",
+        ] {
+            assert_eq!(without_token(text), "It rains.", "{text:?}");
+        }
+        for text in [
+            "NO_REPLY",
+            " I say NO_REPLY \n",
+            "a\nNO_REPLY\nb",
+            "NO_REPLY is a token",
+            "",
+        ] {
+            assert_eq!(without_token(text), text);
         }
     }
 }

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::settings::Options;
-use crate::types::{Callback, Chat, Membership, Message, Reacted, User};
+use crate::types::{Callback, Chat, Membership, Message, Quote, Reacted, User};
 
 /// The kinds of updates that are read, which Telegram is asked for.
 pub(crate) const KINDS: [&str; 7] = [
@@ -104,7 +104,17 @@ impl Reader {
     }
 
     fn quoted(&self, message: &Message) -> Option<Quoted> {
-        let quoted = message.reply_to_message.as_deref()?;
+        let Some(quoted) = message.reply_to_message.as_deref() else {
+            let quoted = message.external_reply.as_deref()?;
+            let origin = quoted.forward_origin.as_ref();
+            return Some(Quoted {
+                // A number of another chat, which means another message here.
+                provider_id: String::new(),
+                text: self.quoted_text(quoted, &message.quote),
+                sender: origin.map_or_else(String::new, words::author),
+                is_own: false,
+            });
+        };
         // Every message of a topic answers to the one that opened it.
         if message.is_topic_message && Some(quoted.message_id) == message.message_thread_id {
             return None;
@@ -116,10 +126,25 @@ impl Reader {
         };
         Some(Quoted {
             provider_id: quoted.message_id.to_string(),
-            text: words::with_links(quoted),
+            text: self.quoted_text(quoted, &message.quote),
             sender,
             is_own: by.id == self.bot_id && self.bot_id != 0,
         })
+    }
+
+    /// The part of `quoted` that was chosen, or all of it; what is no words is named.
+    fn quoted_text(&self, quoted: &Message, chosen: &Quote) -> String {
+        if !chosen.text.trim().is_empty() {
+            return chosen.text.clone();
+        }
+        let mut parts = vec![words::with_links(quoted), words::beside_text(quoted)];
+        let files = media::files(quoted, &self.options);
+        parts.extend(files.iter().map(|file| words::file(&file.attachment)));
+        parts.retain(|part| !part.trim().is_empty());
+        if parts.is_empty() {
+            return "[a message the content of which cannot be had]".to_owned();
+        }
+        parts.join("\n")
     }
 }
 

@@ -50,13 +50,15 @@ pub(crate) async fn deliver(
     let begin = progress.parts().len();
     let of_text = |part: &Part| matches!(part, Part::Text(_));
     let first_text = parts.iter().position(of_text);
+    // A reaction is no message.
+    let reactions = parts.iter().filter(|it| **it == Part::Reaction).count();
     for (index, part) in parts.iter().enumerate().skip(begin) {
         let is_last = index + 1 == parts.len();
         // The record is of use for the next daemon alone; without it this goes on.
         if let Err(error) = progress.sending() {
             tracing::warn!("cannot record what is being sent: {error}");
         }
-        target.set_reply(bot, delivery, index);
+        target.set_reply(bot, delivery, index.saturating_sub(reactions));
         let keyboard = if is_last {
             content::keyboard(bot, delivery)
         } else {
@@ -75,7 +77,14 @@ pub(crate) async fn deliver(
                 }
             }
             Part::File(index) => call::file(bot, &mut target, delivery, *index, link).await,
-            Part::Reaction => call::reaction(bot, delivery).await,
+            Part::Reaction => match call::reaction(bot, delivery).await {
+                Ok(false) if parts.len() == 1 => {
+                    // It is the whole answer.
+                    let emoji = Rich::plain(&delivery.extras.reaction);
+                    call::text(bot, &mut target, &emoji, keyboard, None).await
+                }
+                reacted => reacted.map(|_| Vec::new()),
+            },
         };
         let recorded = match sent {
             Ok(ids) => progress.sent(ids),

@@ -72,6 +72,14 @@ pub(crate) struct Origin {
     pub(crate) author_signature: String,
 }
 
+/// A part of a message.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Quote {
+    /// Its words.
+    pub(crate) text: String,
+}
+
 /// A file.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
@@ -114,10 +122,15 @@ pub(crate) struct Message {
     pub(crate) entities: Vec<Entity>,
     /// Of the caption.
     pub(crate) caption_entities: Vec<Entity>,
-    /// Where it was said first, where it was forwarded.
+    /// Where it was said first, where it was forwarded or is of another chat.
+    #[serde(alias = "origin")]
     pub(crate) forward_origin: Option<Origin>,
     /// What it answers.
     pub(crate) reply_to_message: Option<Box<Message>>,
+    /// What it answers that is of another chat: its origin, its files, and no text.
+    pub(crate) external_reply: Option<Box<Message>>,
+    /// The part of what it answers that was chosen.
+    pub(crate) quote: Quote,
     /// The album that it is of.
     pub(crate) media_group_id: Option<String>,
     /// The same picture in sizes.

@@ -163,8 +163,8 @@ fn outbox_edits_a_question_that_was_asked_and_drops_one_that_was_not() {
     let connection = tables();
     add(&connection, &new("question q", "1"), NOW).unwrap();
     let asked = taken(&connection, NOW).unwrap();
-    assert!(decided(&connection, "question q", "allowed", NOW).unwrap());
-    assert!(!decided(&connection, "question q", "allowed", NOW).unwrap());
+    assert!(decided(&connection, "question q", ("yes", "allowed"), NOW).unwrap());
+    assert!(!decided(&connection, "question q", ("yes", "allowed"), NOW).unwrap());
     // The edit waits until it is known what to edit.
     assert_eq!(taken(&connection, NOW), None);
     said(&connection, &asked, delivered(&["7"]));
@@ -178,7 +178,7 @@ fn outbox_edits_a_question_that_was_asked_and_drops_one_that_was_not() {
         }
     );
     add(&connection, &new("question p", "2"), NOW).unwrap();
-    assert!(!decided(&connection, "question p", "denied", NOW).unwrap());
+    assert!(!decided(&connection, "question p", ("denied", "told"), NOW).unwrap());
     assert_eq!(taken(&connection, NOW), None);
 }
 

@@ -12,7 +12,7 @@ use openclaw_proto::gateway::{self, ChatKind, Route};
 use openclaw_proto::outbox::{Extras, Kind, Place};
 use openclaw_proto::runner::ContextFile;
 use openclaw_runs::queue::Wish;
-use openclaw_runs::{Extra, Sender};
+use openclaw_runs::{Extra, SaidAs, Sender};
 use openclaw_sessions::{SessionKey, now_ms};
 use openclaw_settings::Settings;
 use openclaw_settings::keys::channels::{Account, ReactionNotifications};
@@ -176,7 +176,10 @@ impl Channels {
                 return self.edited(incoming, message, &agent).await;
             }
             What::Message(message) => {
-                let extra = self.extra(incoming, sender, prompt);
+                let extra = Extra {
+                    said_as: said_as(message),
+                    ..self.extra(incoming, sender, prompt)
+                };
                 self.submit(incoming, message, &agent, extra).await?
             }
             What::Reaction(reaction) => return self.reacted(incoming, reaction, &agent).await,
@@ -360,6 +363,9 @@ impl Channels {
         agent: &str,
     ) -> Result<(Outcome, bool), Refused> {
         let id = message.provider_ids.first().map_or("", String::as_str);
+        let key = self.key(incoming, agent)?;
+        // It is told all the same: the transcript has what was said first.
+        self.core.submitter.edit(&key, id, message.text.trim());
         let text = format!(
             "{} edited the message {id} on {}; it says now: {}",
             incoming.name(),
@@ -516,6 +522,19 @@ impl Incoming<'_> {
         let agent = self.settings.agent(agent);
         agent.map(|agent| agent.workspace.clone())
     }
+}
+
+/// What may be edited of `message`, if it is not several ones that are one.
+fn said_as(message: &Message) -> Option<SaidAs> {
+    let [message_id] = message.provider_ids.as_slice() else {
+        return None;
+    };
+    let words = message.text.trim().to_owned();
+    // What begins with a command is not said as it is.
+    (!words.starts_with('/')).then(|| SaidAs {
+        message_id: message_id.clone(),
+        words,
+    })
 }
 
 /// Of a name as much as is kept with a message.

@@ -10,6 +10,11 @@ pub(super) const NOBODY: &str = "matches nobody: name people by their numeric id
      telegram:123456789 or tg:123456789 (in allowlists * is everybody); a name may change hands. \
      Whoever writes /whoami to the bot is told the id";
 
+/// Why a group is listed in vain.
+pub(super) const UNANSWERED: &str = "nobody is answered there: groupPolicy is allowlist, and \
+     neither groupAllowFrom nor the group's allowFrom names anybody (who is paired is not): set \
+     groupAllowFrom to the ids of those who may talk, or groupPolicy to open";
+
 /// Why a port is none.
 pub(super) const ANY_PORT: &str =
     "0 is any port, where nobody calls: 8787 is used; set the port that is called";

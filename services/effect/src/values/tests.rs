@@ -284,3 +284,28 @@ fn agent_is_listed_once() {
     assert_eq!(again.len(), 1);
     assert!(again[0].replace(": is", " is").contains(words), "{again:?}");
 }
+
+#[test]
+fn group_in_which_nobody_may_talk_is_told() {
+    let unanswered = |fields: Value| said(telegram(fields)).contains("nobody is answered there");
+    let groups = json!({"-5": {}});
+    assert!(unanswered(json!({"groups": groups})));
+    assert!(unanswered(json!({"groups": groups, "groupAllowFrom": []})));
+    assert!(unanswered(
+        json!({"accounts": {"work": {"groups": groups}, "home": {"allowFrom": [5]}}})
+    ));
+    for fields in [
+        json!({"groups": groups, "allowFrom": [5]}),
+        json!({"groups": groups, "groupAllowFrom": [5]}),
+        json!({"groups": groups, "groupPolicy": "open"}),
+        json!({"groups": groups, "groupPolicy": "disabled"}),
+        json!({"groups": {"-5": {"allowFrom": [5]}}}),
+        json!({"groups": {"-5": {"enabled": false}}}),
+        json!({"groups": {"-5": {}, "*": {"allowFrom": [5]}}, "allowFrom": [5]}),
+        json!({"groups": {"-5": {"topics": {"7": {"allowFrom": [5]}}}}}),
+        json!({"groups": groups, "accounts": {"work": {"allowFrom": [5]}}}),
+        json!({}),
+    ] {
+        assert!(!unanswered(fields.clone()), "{fields}");
+    }
+}

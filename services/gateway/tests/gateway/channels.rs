@@ -149,6 +149,46 @@ async fn channels_let_in_whoever_is_paired_and_nobody_else() {
 }
 
 #[tokio::test]
+async fn channels_know_what_is_answered_while_the_answer_is_made() {
+    let suite = Suite::configured(r#"{"channels": {"telegram": {"allowFrom": [42]}}}"#).await;
+    let mut deliveries = deliveries(&suite).await;
+    let taken = hand_in(&suite, direct("1", "42", message("hello"))).await;
+    let typing = soon(deliveries.next()).await.unwrap().unwrap();
+    assert_eq!(typing.kind, Kind::Typing);
+    assert_eq!(typing.run_id, run_of(&taken));
+    assert_eq!(typing.extras.answers_id, "m1");
+}
+
+#[tokio::test]
+async fn channels_have_a_message_that_waits_answered_as_it_was_edited() {
+    let suite = Suite::configured(r#"{"channels": {"telegram": {"allowFrom": [42]}}}"#).await;
+    let first = run_of(&hand_in(&suite, direct("1", "42", message("hello"))).await);
+    suite.runner.started().await;
+    let waiting = Message {
+        provider_ids: vec!["m2".to_owned()],
+        ..message("meet me at six")
+    };
+    hand_in(&suite, direct("2", "42", waiting.clone())).await;
+    for (key, id, words) in [("3", "m1", "hello there"), ("4", "m2", "meet me at eight")] {
+        let edit = Message {
+            text: words.to_owned(),
+            provider_ids: vec![id.to_owned()],
+            is_edit: true,
+            ..waiting.clone()
+        };
+        hand_in(&suite, direct(key, "42", edit)).await;
+    }
+    suite.runner.say(&first, text("hi."));
+    suite.runner.say(&first, done());
+    let asked = suite.runner.started().await.text;
+    assert!(asked.ends_with("\n\nmeet me at eight"), "{asked}");
+    // What a model knows already is told as an edit, and so is the other one.
+    for words in ["edited the message m1", "edited the message m2"] {
+        assert!(asked.contains(words), "{asked}");
+    }
+}
+
+#[tokio::test]
 async fn channels_answer_a_message_once_across_restarts() {
     let suite = Suite::configured(r#"{"channels": {"telegram": {"allowFrom": [42]}}}"#).await;
     let taken = hand_in(&suite, direct("1", "42", message("hello"))).await;
@@ -486,7 +526,9 @@ async fn channels_ask_approvers_alone_and_take_their_word() {
     );
     let edit = next(&mut deliveries).await;
     match edit.kind {
-        Kind::Edit { text, .. } => assert_eq!(text, "Denied, by telegram 42."),
+        Kind::Edit { text, .. } => {
+            assert_eq!(text, "```\nmake install\n```\n\nDenied, by telegram 42.")
+        }
         other => panic!("{other:?}"),
     }
     // Said again it is the same, and changes nothing.

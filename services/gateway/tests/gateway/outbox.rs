@@ -258,7 +258,7 @@ async fn outbox_asks_and_says_there_what_was_decided_elsewhere() {
     let expected = Kind::Edit {
         delivery_id: question.id,
         provider_ids: vec!["m7".to_owned()],
-        text: "Denied, by cli.".to_owned(),
+        text: "```\nmake # \\u{202e}llatsni⏎\nrm -rf \\u{200b}x\n```\n\nDenied, by cli.".to_owned(),
     };
     assert_eq!(edit.kind, expected);
     report(&suite, &edit, delivered("m7")).await;
@@ -329,6 +329,6 @@ async fn outbox_says_of_a_question_that_its_turn_was_stopped() {
     };
     assert_eq!(
         edit,
-        "It was stopped before anybody decided; it does not run."
+        "```\nmake\n```\n\nIt was stopped before anybody decided; it does not run."
     );
 }

@@ -108,20 +108,22 @@ fn asked_there(mut question: NewDelivery) -> NewDelivery {
 
 /// Says there what was decided, wherever that was.
 pub(super) fn decided(dispatcher: &Dispatcher, approval: &Approval, outcome: Outcome, by: &str) {
-    if approval.of_turn.is_none() {
+    let Some(of_turn) = &approval.of_turn else {
         return;
-    }
-    let text = match outcome {
+    };
+    let decision = match outcome {
         Outcome::Decided(Decision::AllowOnce) => format!("Allowed once, by {by}."),
         Outcome::Decided(Decision::AllowAlways) => format!("Allowed from now on, by {by}."),
         Outcome::Decided(Decision::Deny) => format!("Denied, by {by}."),
         Outcome::Expired => undecided(dispatcher, approval).to_owned(),
     };
     let name = name(approval);
+    let command = openclaw_escape::block(&of_turn.command);
+    let told = inbound::with_command(&command, &decision);
     change(
         dispatcher,
         "tell of a decision on a channel",
-        move |connection| outbox::decided(connection, &name, &text, now_ms()),
+        move |connection| outbox::decided(connection, &name, (&decision, &told), now_ms()),
     );
 }
 

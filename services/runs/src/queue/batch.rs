@@ -17,7 +17,18 @@ impl Queue {
     /// What the turn of `run` is asked when that is not its own `text` alone. Runs
     /// whose messages were collected end without an answer of their own.
     pub(crate) async fn compose(&self, run: &Run, text: &str) -> Option<String> {
-        let collected = self.collect(run, text).await;
+        let others = self.collect(run).await;
+        let edited = run.words.tell();
+        let own = edited.as_deref().unwrap_or(text);
+        let collected = match others.as_slice() {
+            [] => edited.clone(),
+            others => {
+                let others = others.iter().map(String::as_str);
+                Some(together(
+                    &std::iter::once(own).chain(others).collect::<Vec<_>>(),
+                ))
+            }
+        };
         match self.dropped.take(&run.key) {
             None => collected,
             Some(summary) => Some(format!(
@@ -27,23 +38,21 @@ impl Queue {
         }
     }
 
-    async fn collect(&self, run: &Run, text: &str) -> Option<String> {
-        let own = run.queued.get()?;
-        if own.mode != Mode::Collect {
-            return None;
-        }
+    /// What the messages say that are answered together with that of `run`.
+    async fn collect(&self, run: &Run) -> Vec<String> {
+        let Some(own) = run.queued.get().filter(|own| own.mode == Mode::Collect) else {
+            return Vec::new();
+        };
         self.wait_for_more(run, own.debounce).await;
         let others = self.collectable(run);
-        if others.is_empty() {
-            return None;
-        }
-        let mut texts = vec![text];
+        let mut texts = Vec::new();
         for other in &others {
-            texts.extend(other.queued.get().map(|it| it.text.as_str()));
+            let queued = || other.queued.get().map(|it| it.text.clone());
+            texts.extend(other.words.tell().or_else(queued));
             other.absorb(TOGETHER);
         }
         run.note_collected(others.iter().map(|other| other.id.clone()));
-        Some(together(&texts))
+        texts
     }
 
     /// Waits until nothing has come for a while.

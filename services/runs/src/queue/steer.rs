@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use openclaw_sessions::SessionKey;
 use tracing::Instrument as _;
 
 use super::{Mode, Queue};
@@ -38,6 +39,23 @@ impl Queue {
         }
     }
 
+    /// The message `id` of a place, whose run is of the session `key`, says `words` now:
+    /// whether that is told in its place. When a model knows it, it is too late.
+    pub(crate) fn edit(&self, key: &SessionKey, id: &str, words: &str) -> bool {
+        let mut live = self.runs.live().into_iter();
+        let Some(run) = live.find(|run| run.key == *key && run.words.is_of(id)) else {
+            return false;
+        };
+        if run.cancel.is_cancelled() || !run.words.edit(words) {
+            return false;
+        }
+        if run.queued.get().map(|queued| queued.mode) == Some(Mode::Steer) {
+            // The newest of the same run is the one that the turn takes.
+            self.offer(&run);
+        }
+        true
+    }
+
     /// The message stays in its session's queue until the turn says that it was
     /// taken, so that nothing is lost when the runner cannot be told.
     fn send(&self, turn: &Run, run: &Arc<Run>) {
@@ -47,7 +65,8 @@ impl Queue {
             let Some(queued) = run.queued.get() else {
                 return;
             };
-            let text = format!("[Sent while you were working]\n{}", queued.text);
+            let text = run.words.edited().unwrap_or_else(|| queued.text.clone());
+            let text = format!("[Sent while you were working]\n{text}");
             if let Err(error) = runner.steer_turn(&turn_id, &run.id, &text).await {
                 tracing::debug!("the turn cannot be steered ({error}); the message waits");
             }
@@ -60,6 +79,9 @@ impl Queue {
     pub(crate) fn taken(&self, turn: &Run, run_ids: &[String]) {
         let runs = run_ids.iter().filter_map(|id| self.runs.find(id));
         let own = runs.filter(|run| run.key == turn.key && run.id != turn.id);
-        own.for_each(|run| run.absorb(TAKEN));
+        for run in own {
+            run.words.tell();
+            run.absorb(TAKEN);
+        }
     }
 }

@@ -48,7 +48,10 @@ pub fn unit(channel: &str, account: &str, is_default: bool) -> String {
 
 /// How the daemon of `unit` is started.
 pub fn start(unit: &str) -> String {
-    format!("start it with: systemctl --user start {unit} (without systemd: openclawctl start)")
+    format!(
+        "start it with: systemctl --user start {unit} (without systemd: openclawctl start; one \
+         that runs already starts it by itself)"
+    )
 }
 
 /// The keys that name a token, the first one before the other.

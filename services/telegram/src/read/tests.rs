@@ -272,7 +272,8 @@ fn reader_keeps_the_addresses_that_words_lead_to() {
     assert_eq!(said(&message).1.text, linked);
     let mut answer = private("and?");
     answer["reply_to_message"] = message;
-    assert_eq!(said(&answer).1.reply_to.unwrap().text, linked);
+    let quoted = format!("{linked}\n[image photo.jpg]");
+    assert_eq!(said(&answer).1.reply_to.unwrap().text, quoted);
     let mut called = group(
         "@claw_bot: this",
         json!({"type": "mention", "offset": 0, "length": 9}),
@@ -283,5 +284,55 @@ fn reader_keeps_the_addresses_that_words_lead_to() {
     assert_eq!(
         (called.text.as_str(), called.is_to_bot),
         ("[this](https://a)", true)
+    );
+}
+
+#[test]
+fn reader_names_what_a_message_answers() {
+    let quoted = |answer: Value| {
+        let mut message = private("what is that?");
+        let fields = message.as_object_mut().unwrap();
+        fields.extend(answer.as_object().unwrap().clone());
+        said(&message).1.reply_to.unwrap()
+    };
+    let long = json!({"message_id": 4, "text": "one two three", "from": {"id": 9}});
+    let part = quoted(json!({"reply_to_message": long, "quote": {"text": "two", "position": 4}}));
+    assert_eq!((part.text.as_str(), part.is_own), ("two", true));
+    assert_eq!(
+        quoted(json!({"reply_to_message": long})).text,
+        "one two three"
+    );
+    for (content, expected) in [
+        (json!({"photo": [{"file_id": "p"}]}), "[image photo.jpg]"),
+        (
+            json!({"document": {"file_id": "d", "file_name": "a[b].pdf"}}),
+            "[document ab.pdf]",
+        ),
+        (
+            json!({"voice": {"file_id": "v"}, "caption": "listen"}),
+            "listen\n[voice voice.ogg]",
+        ),
+        (json!({"sticker": {"emoji": "👍"}}), "[sticker 👍]"),
+        (json!({}), "[a message the content of which cannot be had]"),
+    ] {
+        assert_eq!(
+            quoted(json!({"reply_to_message": content})).text,
+            expected,
+            "{content}"
+        );
+    }
+    // Of another chat.
+    let origin = json!({"type": "channel", "chat": {"id": -1, "title": "News"}, "message_id": 8});
+    let other = quoted(
+        json!({"external_reply": {"origin": origin, "message_id": 8},
+        "quote": {"text": "it rains"}}),
+    );
+    assert_eq!(
+        (
+            other.text.as_str(),
+            other.sender.as_str(),
+            other.provider_id.as_str()
+        ),
+        ("it rains", "News", "")
     );
 }

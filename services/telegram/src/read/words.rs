@@ -1,5 +1,7 @@
 //! What a message says, and whether it says it to the bot.
 
+use openclaw_proto::channel::Attachment;
+
 use super::{Reader, name};
 use crate::types::{Entity, Line, Location, Message, Origin};
 
@@ -176,7 +178,7 @@ fn piece<'a>(text: &'a str, entity: &Entity) -> Option<&'a str> {
 }
 
 /// What is said of what a message has that is neither words nor a file.
-fn beside_text(message: &Message) -> String {
+pub(super) fn beside_text(message: &Message) -> String {
     if let Some(sticker) = &message.sticker {
         return format!("[sticker {}]", sticker.emoji);
     }
@@ -219,6 +221,11 @@ fn beside_text(message: &Message) -> String {
     found.map_or_else(String::new, |(name, _)| {
         format!("[{name}, the content of which cannot be had]")
     })
+}
+
+/// What is said of a file that is not at hand.
+pub(super) fn file(attachment: &Attachment) -> String {
+    format!("[{} {}]", attachment.kind, one_line(&attachment.name))
 }
 
 fn listed(lines: &[Line]) -> String {

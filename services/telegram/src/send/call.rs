@@ -88,7 +88,7 @@ impl Target {
         &self.spot.chat
     }
 
-    /// Whether the message of this number names what it answers.
+    /// Has the message of this number name what it answers, where it is to.
     pub(crate) fn set_reply(&mut self, bot: &Bot, delivery: &Delivery, index: usize) {
         let is_group = delivery.place.chat != Some(ChatKind::Direct);
         let is_wanted = match bot.reader().options.reply_to_mode {
@@ -414,8 +414,8 @@ async fn upload(
     Ok(api.upload(method, form).await)
 }
 
-/// Puts the delivery's emoji on what it answers.
-pub(super) async fn reaction(bot: &Bot, delivery: &Delivery) -> Result<Vec<String>, Failure> {
+/// Puts the delivery's emoji on what it answers; false: Telegram does not take it.
+pub(super) async fn reaction(bot: &Bot, delivery: &Delivery) -> Result<bool, Failure> {
     let target = Target::of(bot, delivery);
     // In a group that moved meanwhile there is no such message.
     let parameters = json!({"chat_id": target.chat_id(),
@@ -425,11 +425,11 @@ pub(super) async fn reaction(bot: &Bot, delivery: &Delivery) -> Result<Vec<Strin
     let called = attempts
         .call(bot, &target, "setMessageReaction", &parameters)
         .await?;
-    if let Err(error) = called {
-        // An emoji that is none of Telegram's; nothing is lost by it.
-        tracing::warn!("{error}; left out");
+    if let Err(error) = &called {
+        // An emoji that is none of Telegram's; beside a text nothing is lost by it.
+        tracing::warn!("{error}; no reaction is shown");
     }
-    Ok(Vec::new())
+    Ok(called.is_ok())
 }
 
 /// Takes a message back.

@@ -254,3 +254,21 @@ async fn outward_reply_without_anything_says_so() {
         assert_eq!(message.text, "(the reply is empty)");
     }
 }
+
+#[tokio::test]
+async fn outward_reaction_that_telegram_refuses_is_said_where_it_is_all() {
+    let site = Site::start().await;
+    site.double.open_chat("7");
+    let words = "Bad Request: REACTION_INVALID";
+    for text in ["", "Done."] {
+        site.double
+            .inject("setMessageReaction", refuse(400, words, None));
+        let mut reaction = reply(text);
+        reaction.answers_id = "1".into();
+        reaction.reaction = "✅".into();
+        until_over(&site, site.gateway.say(7, reaction)).await;
+    }
+    let sent = site.double.sent_to(7);
+    let texts: Vec<&str> = sent.iter().map(|it| it.text.as_str()).collect();
+    assert_eq!(texts, ["✅", "Done."]);
+}
