@@ -13,6 +13,7 @@ mod facts;
 #[cfg(fuzzing)]
 pub mod fuzz;
 mod media;
+mod message_text;
 mod peer;
 mod rules;
 mod words;
@@ -24,6 +25,7 @@ pub use decision::{buttons, decision_of, said_by, with_command};
 pub use directives::{AskedFor, asked_for};
 pub use facts::Facts;
 pub use media::{WithFiles, mime_type, names_files, with_files};
+pub use message_text::{MessageText, SaidAs};
 pub use peer::{is_listed, names};
 pub use rules::{Known, Verdict, judge, unanswered_groups};
 pub use words::{about, attachment_at, said};

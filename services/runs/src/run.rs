@@ -3,13 +3,13 @@
 mod log;
 mod queued;
 mod registry;
-mod words;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use openclaw_conversations::storage::{Fault, Record};
+use openclaw_inbound::MessageText;
 use openclaw_proto::event::{Done, Kind};
 use openclaw_proto::gateway::{Accepted, Route};
 use openclaw_sessions::{SessionKey, now_ms};
@@ -24,8 +24,6 @@ pub const WEBCHAT: &str = "webchat";
 pub(crate) use log::{EventLog, cost};
 pub(crate) use queued::Queued;
 pub(crate) use registry::{Registry, Start};
-pub use words::SaidAs;
-pub(crate) use words::Words;
 
 /// The channel of clients that name none: the command line's.
 pub(crate) const DEFAULT_CHANNEL: &str = "cli";
@@ -53,7 +51,7 @@ pub struct Run {
     /// Its events.
     pub log: EventLog,
     /// What its message says, as long as that may be edited.
-    pub(crate) words: Words,
+    pub(crate) words: MessageText,
     /// Set when the message found its session busy.
     pub queued: OnceLock<Queued>,
     /// Provider and model that the runner chose for its turn.
@@ -135,7 +133,7 @@ impl Run {
             channel,
             route,
             idempotency_key,
-            words: Words::default(),
+            words: MessageText::default(),
             queued: OnceLock::new(),
             model: OnceLock::new(),
             backend: OnceLock::new(),

@@ -23,6 +23,7 @@ use openclaw_conversations::storage::{
 };
 use openclaw_conversations::{Lanes, Ticket};
 use openclaw_daemon::{Configuration, failure};
+use openclaw_inbound::SaidAs;
 use openclaw_notable::{self as notable, Spoken};
 use openclaw_proto::event::Kind;
 use openclaw_proto::runner::ContextFile;
@@ -38,7 +39,7 @@ use crate::compaction::Compactor;
 use crate::counters::Counters;
 use crate::kept;
 use crate::queue::{Queue, Wish};
-use crate::run::{MessageStatus, Registry, Run, SaidAs};
+use crate::run::{MessageStatus, Registry, Run};
 use crate::standby::Standby;
 use crate::status_line::StatusLine;
 use crate::system_event::SystemEvents;

@@ -4,6 +4,7 @@ use openclaw_commands::SenderRole;
 use openclaw_conversations::channels::{self as ledger, Asked, Request};
 use openclaw_conversations::outbox::{self, NewDelivery};
 use openclaw_conversations::{Refusal, storage};
+use openclaw_inbound::SaidAs;
 use openclaw_inbound::{CODE_LENGTH, Facts, Known, Verdict, about, agent_of, judge, said, said_by};
 use openclaw_proto::channel::{
     AccountName, HandIn, HandedIn, Ignored, IgnoredCode, Message, Outcome, Reaction, Taken, What,
@@ -12,7 +13,7 @@ use openclaw_proto::gateway::{self, ChatKind, Route};
 use openclaw_proto::outbox::{Extras, Kind, Place};
 use openclaw_proto::runner::ContextFile;
 use openclaw_runs::queue::Wish;
-use openclaw_runs::{Extra, SaidAs, Sender};
+use openclaw_runs::{Extra, Sender};
 use openclaw_sessions::{SessionKey, now_ms};
 use openclaw_settings::Settings;
 use openclaw_settings::keys::channels::{Account, ReactionNotifications};

@@ -13,7 +13,7 @@ pub struct SaidAs {
 
 /// The text of a run's message, and the edits of it.
 #[derive(Debug, Default)]
-pub(crate) struct Words(Mutex<State>);
+pub struct MessageText(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
@@ -24,22 +24,22 @@ struct State {
     is_told: bool,
 }
 
-impl Words {
+impl MessageText {
     /// The run's text is `text`, which has what was said as `said_as` in it.
-    pub(crate) fn set(&self, text: &str, said_as: SaidAs) {
+    pub fn set(&self, text: &str, said_as: SaidAs) {
         let mut state = self.lock();
         text.clone_into(&mut state.text);
         state.said_as = said_as;
     }
 
     /// Whether they are of the message `id`.
-    pub(crate) fn is_of(&self, id: &str) -> bool {
+    pub fn is_of(&self, id: &str) -> bool {
         let state = self.lock();
         !state.said_as.words.is_empty() && state.said_as.message_id == id
     }
 
     /// Has the message say `words` instead; false: it is too late for that.
-    pub(crate) fn edit(&self, words: &str) -> bool {
+    pub fn edit(&self, words: &str) -> bool {
         let mut state = self.lock();
         let before = state.said_as.words.clone();
         if state.is_told || before.is_empty() || !state.text.contains(&before) {
@@ -54,13 +54,13 @@ impl Words {
     }
 
     /// The text, if it was edited.
-    pub(crate) fn edited(&self) -> Option<String> {
+    pub fn edited(&self) -> Option<String> {
         let state = self.lock();
         state.is_edited.then(|| state.text.clone())
     }
 
     /// The text, if it was edited, for a model: later edits come too late.
-    pub(crate) fn tell(&self) -> Option<String> {
+    pub fn tell(&self) -> Option<String> {
         self.lock().is_told = true;
         self.edited()
     }
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn words_are_edited_until_a_model_is_told() {
-        let words = Words::default();
+        let words = MessageText::default();
         assert!(!words.edit("nothing was said"));
         let said_as = SaidAs {
             message_id: "5".into(),
