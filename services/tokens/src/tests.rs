@@ -131,7 +131,7 @@ fn no_prose() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn property_14_text_that_is_no_prose_is_not_counted_as_less_than_it_costs(text in no_prose()) {
+    fn characters_of_text_that_is_no_prose_are_not_less_than_it_costs(text in no_prose()) {
         let (estimated, counted) = (tokens(characters(&text)), counted(&text));
         prop_assert!(estimated >= counted, "{estimated} of {counted}: {text}");
         prop_assert!(estimated < counted * 5 / 2, "{estimated} of {counted}: {text}");

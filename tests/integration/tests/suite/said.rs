@@ -376,15 +376,22 @@ async fn a_session_takes_no_model_that_the_agents_cli_does_not_ask() {
         )
         .start()
         .await;
-    for (session, code) in [("agent:c:main", 64), ("agent:main:other", 0)] {
-        for action in ["create", "patch"] {
-            let said = suite
-                .ctl(&["sessions", action, session, "--model", "mine/m1"])
-                .await;
-            let said = said.ended(code);
-            if code != 0 {
-                said.complains(&["mine/m1", "claude-cli asks"]);
-            }
+    suite
+        .ctl(&["sessions", "create", "agent:c:old"])
+        .await
+        .ended(0);
+    for (action, session, code) in [
+        ("create", "agent:c:new", 64),
+        ("patch", "agent:c:old", 64),
+        ("create", "agent:main:other", 0),
+        ("patch", "agent:main:other", 0),
+    ] {
+        let said = suite
+            .ctl(&["sessions", action, session, "--model", "mine/m1"])
+            .await;
+        let said = said.ended(code);
+        if code != 0 {
+            said.complains(&["mine/m1", "claude-cli asks"]);
         }
     }
     let said = suite.ctl(&["config", "validate"]).await;

@@ -111,6 +111,7 @@ impl Stage {
                 "list": [
                     { "id": "scripted", "backend": "native", "model": "anthropic/claude-scripted" },
                     { "id": "measured", "backend": "native", "model": "measured/claude-scripted" },
+                    { "id": "main", "default": true },
                 ],
             },
             "models": { "providers": {

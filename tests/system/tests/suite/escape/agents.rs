@@ -158,7 +158,7 @@ pub(crate) fn configuration(workspaces: &str, servers: bool) -> Value {
     });
     let list: Vec<Value> = everyone()
         .map(|agent| agent.configured(workspaces))
-        .chain([greedy])
+        .chain([greedy, json!({"id": "main", "default": true})])
         .collect();
     let mut file = json!({
         "agents": {
