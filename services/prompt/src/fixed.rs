@@ -85,7 +85,8 @@ mod tests {
         let tokens = real.encode_ordinary(&all.concat()).len();
         let counted = definitions(&Policy::default());
         assert!(counted >= tokens, "{counted} of {tokens}");
-        assert!(counted < tokens * 3 / 2, "{counted} of {tokens}");
+        // JSON is counted as what it costs at most.
+        assert!(counted < tokens * 9 / 4, "{counted} of {tokens}");
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub use bus::{Bus, DomainEvent, JobAction, Subscriber};
 pub use counters::Counter;
 pub use openclaw_commands::{Sender, SenderRole};
 pub use recovery::is_of_this_boot;
-pub use run::{MessageStatus, Run, WEBCHAT};
+pub use run::{MessageStatus, Registry, Run, WEBCHAT};
 pub use submission::{Started, Submitter, TEXT_LIMIT, is_model};
 pub use turn::Extra;
 pub use wake::{Waker, When, Woken};

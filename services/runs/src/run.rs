@@ -23,7 +23,8 @@ pub const WEBCHAT: &str = "webchat";
 
 pub(crate) use log::{EventLog, cost};
 pub(crate) use queued::Queued;
-pub(crate) use registry::{Registry, Start};
+pub use registry::Registry;
+pub(crate) use registry::Start;
 
 /// The channel of clients that name none: the command line's.
 pub(crate) const DEFAULT_CHANNEL: &str = "cli";

@@ -8,6 +8,7 @@ use jiff::tz::TimeZone;
 use openclaw_jobs::{Alerts, Destination, Job, Maker, Payload};
 use openclaw_proto::origin::{is_isolated, is_shared};
 use openclaw_runs::{When, keys};
+use openclaw_sessions::transcript::SYSTEM;
 use openclaw_sessions::{SessionKey, now_ms};
 use openclaw_settings::{Ask, Settings};
 use serde::Deserialize;
@@ -18,6 +19,7 @@ use crate::audience::{self, ISOLATED};
 use crate::call::{self, ADD_LIMIT, Answer, Call};
 use crate::delivery;
 use crate::jobs::Refused;
+use crate::perform::CHANNEL;
 
 /// Jobs that an agent may have made at a time.
 const JOB_LIMIT: usize = 50;
@@ -111,13 +113,14 @@ impl Schedule {
             }
             "run" => {
                 let job = self.own(&call.caller, &cron).await?;
-                within_turn(&call.caller, "start a run")?;
+                self.within_turn(&call.caller, "start a run")?;
                 let is_due = job.next_ms().is_some_and(|at| at <= now_ms());
                 if cron.run_mode == Some(RunMode::Due) && !is_due {
                     return Ok(Answer::Done(
                         json!({"ok": true, "ran": false, "reason": "not-due"}),
                     ));
                 }
+                self.note_call(&call.caller).await?;
                 json!({"ok": true, "enqueued": true, "runId": self.run_now(job.id()).await?})
             }
             "runs" => {
@@ -168,7 +171,7 @@ impl Schedule {
     /// any other is one where nobody asked for it.
     async fn wake_for(&self, call: &Call, cron: &Cron) -> Result<Answer, Refused> {
         let caller = &call.caller;
-        within_turn(caller, "wake itself")?;
+        self.within_turn(caller, "wake itself")?;
         let text = cron.text.as_deref().unwrap_or_default().trim();
         if text.is_empty() {
             return Err(refused("wake needs a text"));
@@ -188,6 +191,17 @@ impl Schedule {
         let woken = self.needs.waker.wake(&key, text, when, "cron").await;
         woken.map_err(|refusal| refused(refusal.to_string()))?;
         Ok(Answer::Done(json!({"ok": true})))
+    }
+
+    /// A turn that nobody asked for, a job's or one that the suite began by itself, may
+    /// not make or start jobs: they would beget without end.
+    fn within_turn(&self, caller: &Maker, what: &str) -> Result<(), Refused> {
+        let key = self.session_of(caller, None)?;
+        let at_work = self.needs.runs.channels_at_work(&key);
+        if is_unasked(&caller.session_key, &at_work) {
+            return Err(refused(format!("a run of a job may not {what}")));
+        }
+        Ok(())
     }
 
     /// Counts one more of what an agent may only do so often.
@@ -212,7 +226,7 @@ impl Schedule {
     }
 
     async fn remind(&self, call: &Call, remind: Remind) -> Result<Answer, Refused> {
-        within_turn(&call.caller, "make jobs")?;
+        self.within_turn(&call.caller, "make jobs")?;
         let who = remind
             .who
             .as_deref()
@@ -251,7 +265,7 @@ impl Schedule {
     }
 
     async fn add_for(&self, call: &Call, cron: Cron) -> Result<Answer, Refused> {
-        within_turn(&call.caller, "make jobs")?;
+        self.within_turn(&call.caller, "make jobs")?;
         let mut fields = cron.job;
         complete(&mut fields, &call.caller)?;
         let fields = Value::Object(fields);
@@ -273,7 +287,7 @@ impl Schedule {
     }
 
     async fn update_for(&self, call: &Call, cron: Cron) -> Result<Answer, Refused> {
-        within_turn(&call.caller, "change jobs")?;
+        self.within_turn(&call.caller, "change jobs")?;
         let job = self.own(&call.caller, &cron).await?;
         let fields = if cron.job.is_empty() {
             cron.patch
@@ -356,12 +370,11 @@ fn is_known_in(settings: &Settings, job: &Job, key: &str) -> bool {
         || (job.session_target == ISOLATED && is_own_run())
 }
 
-/// A run of a job may not make or start others: they would beget without end.
-fn within_turn(caller: &Maker, what: &str) -> Result<(), Refused> {
-    if is_isolated(&caller.session_key) {
-        return Err(refused(format!("a run of a job may not {what}")));
-    }
-    Ok(())
+/// Whether nobody asked for the turn in the session of this key, in which messages of these
+/// channels are answered.
+fn is_unasked(key: &str, channels: &[String]) -> bool {
+    let is_own = |channel: &String| channel == CHANNEL || channel == SYSTEM;
+    is_isolated(key) || channels.iter().any(is_own)
 }
 
 fn limit(cron: &Cron) -> usize {
@@ -536,7 +549,17 @@ mod tests {
             let why = job(fields.clone()).unwrap_err().to_string();
             assert!(why.contains(expected), "{fields}: {why}");
         }
-        within_turn(&caller("agent:main:cron:x"), "make jobs").unwrap_err();
-        within_turn(&caller("agent:main:main"), "make jobs").unwrap();
+    }
+
+    #[test]
+    fn turn_is_unasked_where_a_job_or_the_suite_began_it() {
+        let of = |key: &str, channels: &[&str]| {
+            let channels: Vec<String> = channels.iter().map(|it| (*it).to_owned()).collect();
+            is_unasked(key, &channels)
+        };
+        assert!(of("agent:main:cron:x", &["cli"]));
+        assert!(of("agent:main:main", &["cron"]) && of("agent:main:main", &[SYSTEM]));
+        assert!(!of("agent:main:main", &["cli"]) && !of("agent:main:main", &["telegram"]));
+        assert!(!of("agent:main:main", &[]));
     }
 }

@@ -11,7 +11,7 @@ use openclaw_daemon::Configuration;
 use openclaw_jobs::{Alerts, CatchUp};
 use openclaw_proto::runner;
 use openclaw_runs::outbox::Outbox;
-use openclaw_runs::{Bus, Core, Submitter, Waker};
+use openclaw_runs::{Bus, Core, Registry, Submitter, Waker};
 use serde_json::json;
 use tokio_util::task::TaskTracker;
 
@@ -26,6 +26,7 @@ pub(crate) struct Needs {
     pub(crate) database: Database,
     pub(crate) outbox: Arc<Outbox>,
     pub(crate) lanes: Lanes,
+    pub(crate) runs: Registry,
     pub(crate) submitter: Submitter,
     pub(crate) waker: Waker,
     pub(crate) runner: runner::Client,
@@ -42,6 +43,7 @@ impl Needs {
             database: core.database.clone(),
             outbox: Arc::clone(&core.outbox),
             lanes: core.lanes.clone(),
+            runs: core.runs.clone(),
             submitter: core.submitter.clone(),
             waker: core.waker.clone(),
             runner: core.runner.clone(),

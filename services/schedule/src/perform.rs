@@ -20,7 +20,7 @@ use openclaw_jobs::{Command, Job, Payload};
 use openclaw_runs::{Extra, Started, reply_text};
 
 /// The channel of turns that a job asks for.
-const CHANNEL: &str = "cron";
+pub(crate) const CHANNEL: &str = "cron";
 
 /// Characters of a job's id that tell it apart.
 const ID_SHOWN: usize = 8;

@@ -1,7 +1,10 @@
 //! The runs that are live, and the last ones that ended.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use openclaw_sessions::SessionKey;
 
 use super::Run;
 
@@ -88,6 +91,14 @@ impl Registry {
             };
             bytes -= oldest.log.bytes();
         }
+    }
+
+    /// The channels of the session's messages whose turns run now.
+    pub fn channels_at_work(&self, key: &SessionKey) -> Vec<String> {
+        let state = self.lock();
+        let is_at_work = |run: &&Arc<Run>| run.key == *key && run.has_begun.load(Ordering::Relaxed);
+        let at_work = state.live.values().filter(is_at_work);
+        at_work.map(|run| run.channel.clone()).collect()
     }
 
     /// All live runs.

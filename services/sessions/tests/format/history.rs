@@ -71,21 +71,21 @@ fn words(history: &History) -> Vec<String> {
 #[test]
 fn the_newest_whole_turns_that_fit_are_kept() {
     let (_dir, path, _) = written(vec![
-        ask("1", &"a".repeat(40)),
-        say("1", &"b".repeat(40)),
-        ask("2", "12345678"),
-        say("2", "87654321"),
-        ask("3", "abcd"),
-        say("3", "dcba"),
+        ask("1", &"ab ".repeat(10)),
+        say("1", &"ba ".repeat(10)),
+        ask("2", "ef ef"),
+        say("2", "fe fe"),
+        ask("3", "ab"),
+        say("3", "ba"),
     ]);
     let all = load(&path, 1000);
     assert_eq!(all.messages.len(), 6);
     assert!(!all.cut);
-    // 8 characters are 2 tokens, 24 are 6.
-    assert_eq!(words(&load(&path, 2)), ["abcd", "dcba"]);
-    assert_eq!(words(&load(&path, 5)), ["abcd", "dcba"]);
+    // A short word is a token.
+    assert_eq!(words(&load(&path, 2)), ["ab", "ba"]);
+    assert_eq!(words(&load(&path, 5)), ["ab", "ba"]);
     let two = load(&path, 6);
-    assert_eq!(words(&two), ["12345678", "87654321", "abcd", "dcba"]);
+    assert_eq!(words(&two), ["ef ef", "fe fe", "ab", "ba"]);
     assert!(two.cut);
 }
 
@@ -141,7 +141,7 @@ fn a_turn_too_long_by_its_tools_is_kept_in_words() {
     let (_dir, path, _) = written(vec![
         ask("1", "look"),
         call("1", "c1"),
-        result("1", "c1", &"x".repeat(4000)),
+        result("1", "c1", &"ab ".repeat(1000)),
         say("1", "seen"),
     ]);
     assert_eq!(words(&load(&path, 1100)), ["look", ">c1", "<c1", "seen"]);

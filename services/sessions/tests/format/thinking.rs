@@ -104,9 +104,9 @@ fn thinking_that_no_model_takes_back_is_left_out() {
 
 #[test]
 fn thinking_costs_what_it_takes_of_the_budget() {
-    // "ask" and "word" have 7 characters, the thinking 393: 100 tokens.
-    let long = "t".repeat(393);
-    let blocks = [thought(&long[..200], "s"), thought(&long[200..], "s")];
+    // "ask" and "word" are counted as 10 characters, each of 100 short words as 4.
+    let half = "ab ".repeat(50);
+    let blocks = [thought(&half, "s"), thought(&half, "s")];
     let (_dir, path) = written(&[asked("a", None), answered("b", "a", SIGNING, &blocks)]);
     let told = |tokens| {
         history::load(&path, tokens, &HashSet::new())
@@ -114,9 +114,9 @@ fn thinking_costs_what_it_takes_of_the_budget() {
             .messages
             .len()
     };
-    assert_eq!((told(100), told(99)), (2, 0));
+    assert_eq!((told(103), told(102)), (2, 0));
     let kept = Tail::read(&path, 1000, &HashSet::new()).unwrap();
-    assert_eq!(kept.characters(), 400);
+    assert_eq!(kept.characters(), 410);
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn thinking_before_a_compaction_is_forgotten() {
     ]);
     let none = HashSet::new();
     let kept = Tail::read(&path, 1000, &none).unwrap();
-    assert_eq!(kept.characters(), 2 * (7 + 6));
+    assert_eq!(kept.characters(), 2 * (10 + 8));
     let compaction = json!({ "type": "compaction", "id": "e", "parentId": "d",
         "summary": "short", "firstKeptEntryId": "c" });
     append(
@@ -151,8 +151,8 @@ fn thinking_before_a_compaction_is_forgotten() {
         .map(|past| past.thinking.is_some())
         .collect();
     assert_eq!(thinks, [false, false, false, false, true]);
-    // Three questions and answers of 7 characters less one, one thought of 6.
-    assert_eq!(kept.characters(), 2 * 7 + 6);
+    // Three questions and answers counted as 10 characters less one, one thought as 8.
+    assert_eq!(kept.characters(), 2 * 10 + 8);
     let Said::User { text } = &told.messages[0].said else {
         panic!("no summary: {told:?}");
     };

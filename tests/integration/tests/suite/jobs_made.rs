@@ -297,6 +297,46 @@ async fn agent_makes_jobs_that_are_its_own_and_go_at_once() {
     assert_eq!(jobs(&suite).await.len(), 1);
 }
 
+/// A job's turn makes and starts none, in a session of people's neither: they would beget
+/// without end.
+#[tokio::test]
+async fn run_of_a_job_in_the_main_session_makes_and_starts_no_jobs() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model)
+        .set("tools.exec.ask", "off")
+        .start()
+        .await;
+    let again = json!({"action": "add", "job": {
+        "schedule": {"kind": "every", "everyMs": 3_600_000},
+        "payload": {"kind": "agentTurn", "message": "and again"},
+    }});
+    for (tool, arguments) in [
+        ("remind", json!({"text": "water", "when": "in 2 hours"})),
+        ("cron", again),
+    ] {
+        model.push(Scenario::tool(tool, arguments).then(Scenario::text("Well.")));
+        let before = model.turns().len();
+        let words = [
+            "cron",
+            "add",
+            "look around",
+            "--session",
+            "main",
+            "--at",
+            "1s",
+        ];
+        suite.ctl(&words).await.ok();
+        until("the run has answered", || model.turns().len() >= before + 2).await;
+        let told = asked::words(model.turns().last().unwrap());
+        assert!(told.contains("a run of a job may not make jobs"), "{told}");
+    }
+    let of_agent = jobs(&suite).await;
+    assert!(
+        of_agent.iter().all(|job| job["madeBy"].is_null()),
+        "{of_agent:?}"
+    );
+}
+
 /// What is refused is refused before anybody is asked about it.
 #[tokio::test]
 async fn agent_hears_at_once_that_nobody_would_be_told() {
