@@ -8,9 +8,20 @@ use crate::ws_features::steering;
 /// Where the model waits with its first answer.
 const GATE: &str = "busy";
 
+/// When the model goes on with its first answer.
+#[derive(Clone, Copy)]
+enum Release {
+    /// When the second message went into the turn that runs.
+    Taken,
+    /// When it is in the conversation.
+    Kept,
+    /// Not at all: somebody ends the turn.
+    Never,
+}
+
 /// Two messages of which the second finds its session busy, and what the model was
 /// asked.
-async fn while_busy(setup: impl Fn(Setup) -> Setup, is_taken: bool) -> ([Said; 2], Vec<String>) {
+async fn while_busy(setup: impl Fn(Setup) -> Setup, when: Release) -> ([Said; 2], Vec<String>) {
     let model = Server::start().await.unwrap();
     let suite = setup(Setup::anthropic(&model)).start().await;
     model.push(Scenario::held("First half and the rest.", GATE));
@@ -22,10 +33,12 @@ async fn while_busy(setup: impl Fn(Setup) -> Setup, is_taken: bool) -> ([Said; 2
         .await;
         let said = suite.ctl(&["message", "--json", "second while busy"]);
         let release = async {
-            if is_taken {
-                steering(&suite, 1).await;
-            } else {
-                until("the second message in the conversation", || is_kept(&suite)).await;
+            match when {
+                Release::Taken => steering(&suite, 1).await,
+                Release::Kept => {
+                    until("the second message in the conversation", || is_kept(&suite)).await;
+                }
+                Release::Never => return,
             }
             model.release(GATE);
         };
@@ -62,7 +75,7 @@ fn text(said: &Said) -> String {
 #[tokio::test]
 async fn command_line_follows_the_mode_that_is_set() {
     let mode = |mode: &'static str| move |setup: Setup| setup.set("messages.queue.mode", mode);
-    let ([first, second], asked) = while_busy(mode("steer"), true).await;
+    let ([first, second], asked) = while_busy(mode("steer"), Release::Taken).await;
     let (first, second) = (first.ended(0), second.ended(0));
     assert_eq!(asked.len(), 2, "the same turn asked twice: {asked:#?}");
     assert!(text(&first).contains("second while busy"), "{first}");
@@ -72,7 +85,7 @@ async fn command_line_follows_the_mode_that_is_set() {
         "{second}"
     );
 
-    let ([first, second], _) = while_busy(mode("interrupt"), false).await;
+    let ([first, second], _) = while_busy(mode("interrupt"), Release::Never).await;
     assert_ne!(first.code, 0, "{first}");
     assert!(text(&second.ended(0)).contains("second while busy"));
 }
@@ -81,7 +94,7 @@ async fn command_line_follows_the_mode_that_is_set() {
 /// message has its own.
 #[tokio::test]
 async fn command_line_has_each_message_answered_where_nothing_is_set() {
-    let ([first, second], asked) = while_busy(|setup| setup, false).await;
+    let ([first, second], asked) = while_busy(|setup| setup, Release::Kept).await;
     let (first, second) = (first.ended(0), second.ended(0));
     assert_eq!(text(&first), "First half and the rest.", "{first}");
     assert_eq!(text(&second), "You said: second while busy", "{second}");
