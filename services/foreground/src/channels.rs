@@ -29,11 +29,15 @@ struct Running {
 }
 
 impl Running {
-    /// Ends it, in good order.
-    async fn end(self) {
-        self.stop.send_replace(true);
-        // A panic was told where it happened.
-        let _ = self.task.await;
+    /// Ends all of them, in good order and at once.
+    async fn end(all: Vec<Self>) {
+        for running in &all {
+            running.stop.send_replace(true);
+        }
+        for running in all {
+            // A panic was told where it happened.
+            let _ = running.task.await;
+        }
     }
 }
 
@@ -62,9 +66,7 @@ impl<'a> Channels<'a> {
                 () = changed(&mut watch) => self.follow().await,
             }
         }
-        for running in std::mem::take(&mut self.running).into_values() {
-            running.end().await;
-        }
+        Running::end(self.running.into_values().collect()).await;
     }
 
     /// News of the configuration; without them it is read again when that is asked for.
@@ -95,13 +97,15 @@ impl<'a> Channels<'a> {
             .into_iter()
             .map(|account| (slot(&account), account))
             .collect();
+        let mut over = Vec::new();
         for (slot, running) in std::mem::take(&mut self.running) {
             if wanted.contains_key(&slot) && !running.task.is_finished() {
                 self.running.insert(slot, running);
             } else {
-                running.end().await;
+                over.push(running);
             }
         }
+        Running::end(over).await;
         for (slot, account) in wanted {
             self.running
                 .entry(slot)

@@ -25,6 +25,10 @@ impl Dialogue {
     }
 }
 
+/// Claude Code's tools that start agents, by the names that it has them under: what a call says
+/// of where such an agent works, and of what it may, is not the model's to choose.
+pub const STARTING: [&str; 2] = ["Agent", "Task"];
+
 /// What is said to Claude Code.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ClaudeDialogue {

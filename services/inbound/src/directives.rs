@@ -13,8 +13,6 @@ const END: &str = "]]";
 /// Which message is answered the channel decides (`replyToMode`): these, which agents know
 /// from OpenClaw, are taken out alone.
 const ANSWERED: [&str; 2] = ["[[reply_to_current", "[[reply_to:"];
-/// A reply that says nothing (`sessions/src/silence.rs`); beside words it is a slip.
-const SILENT: &str = "NO_REPLY";
 
 /// Buttons of one reply.
 const COUNT: usize = 32;
@@ -39,7 +37,7 @@ pub struct AskedFor {
 /// Takes out of `text` what is asked for. What cannot be done stays in it.
 pub fn asked_for(text: &str) -> AskedFor {
     let mut asked = AskedFor::default();
-    let mut text = without_silence(text).to_owned();
+    let mut text = text.to_owned();
     for mark in ANSWERED {
         text = without(&text, mark, |_| true);
     }
@@ -106,24 +104,6 @@ fn without(text: &str, mark: &str, mut take: impl FnMut(&str) -> bool) -> String
     }
     kept.push_str(&text[end..]);
     kept.trim().to_owned()
-}
-
-/// `text` without lines before and behind it that say that there is nothing to say. Alone
-/// they are the whole reply, and stay.
-fn without_silence(text: &str) -> &str {
-    let is_silent = |line: &str| line.trim().eq_ignore_ascii_case(SILENT);
-    let mut rest = text.trim();
-    while let Some((_, more)) = rest.split_once('\n').filter(|it| is_silent(it.0)) {
-        rest = more.trim_start();
-    }
-    while let Some((more, _)) = rest.rsplit_once('\n').filter(|it| is_silent(it.1)) {
-        rest = more.trim_end();
-    }
-    if rest.len() == text.trim().len() || is_silent(rest) {
-        text
-    } else {
-        rest
-    }
 }
 
 #[cfg(test)]
@@ -193,13 +173,10 @@ mod tests {
             "[[reply_to_current]] Yes.",
             "[[reply_to: 12]]Yes.",
             "Yes. [[reply_to_current ]]",
-            "NO_REPLY\n\nYes.",
-            "Yes.\n\nno_reply\n",
         ] {
             assert_eq!(asked_for(text).text, "Yes.", "{text}");
         }
-        for text in ["NO_REPLY", "`[[reply_to_current]]` is a tag", "No NO_REPLY"] {
-            assert_eq!(asked_for(text).text, text);
-        }
+        let shown = "`[[reply_to_current]]` is a tag";
+        assert_eq!(asked_for(shown).text, shown);
     }
 }

@@ -102,6 +102,7 @@ mod tests {
             "NO_REPLY\n\nIt rains.",
             "**NO_REPLY**\nIt rains.\n",
             "It rains.\n\nno_reply",
+            "It rains.\n\nno_reply\n",
             "NO_REPLY\nNO_REPLY\nIt rains.\nNO_REPLY",
         ] {
             assert_eq!(without_token(text), "It rains.", "{text:?}");
@@ -111,6 +112,7 @@ mod tests {
             " I say NO_REPLY \n",
             "a\nNO_REPLY\nb",
             "NO_REPLY is a token",
+            "No NO_REPLY",
             "",
         ] {
             assert_eq!(without_token(text), text);

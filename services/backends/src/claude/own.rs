@@ -2,6 +2,7 @@
 //! is switched off. `tests/cli/news` says what a newer version has that is not
 //! listed here.
 
+use openclaw_handoff::dialogue::STARTING;
 use openclaw_model_api::wire::Grants;
 use openclaw_proto::runner::Purpose;
 use openclaw_sandbox::Level;
@@ -93,10 +94,6 @@ const FILES: [&str; 8] = [
     "Read",
     "Write",
 ];
-
-/// Those that start agents, by the names it has them under: what a call says of where such an
-/// agent works, and of what it may, is not the model's to choose.
-const STARTING: [&str; 2] = ["Agent", "Task"];
 
 /// Switched off by a variable: what it is, and why.
 pub(super) const OFF: [(&str, &str); 6] = [

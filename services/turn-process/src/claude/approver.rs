@@ -2,16 +2,15 @@
 
 use std::sync::Arc;
 
+use openclaw_handoff::dialogue::STARTING;
 use serde_json::{Value, json};
 
 use crate::approvals::{Approvals, Judged, Open, Question};
 use crate::cli_input::CliInput;
 
-/// Tools that start agents, by the names that the CLI has them under.
-const STARTING: [&str; 2] = ["Agent", "Task"];
 /// Bytes of a field's name that an error tells.
 const NAME_BYTES: usize = 64;
-/// What such a call may say: what is to be done, and by whom. With others it chooses where the
+/// What a call that starts an agent may say: what is to be done, and by whom. With others it chooses where the
 /// agent works (`isolation`: the CLI then has git make a working tree, and git runs what the
 /// workspace's own files name) and what it may do unasked (`mode`).
 const PLAIN: [&str; 6] = [
