@@ -127,7 +127,8 @@ pub struct DeliveredFile {
 pub struct Button {
     /// What it says.
     pub text: String,
-    /// What comes back when it is pressed, at most 64 bytes; empty: it is a link.
+    /// What comes back when it is pressed, at most 804 bytes, which say its whole text; a
+    /// channel that takes less finds it by that. Empty: it is a link.
     pub data: String,
     /// Where the link leads.
     pub url: String,

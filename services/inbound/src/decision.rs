@@ -17,7 +17,7 @@ const COMMAND: usize = 1000;
 const DATA_LIMIT: usize = 64;
 
 /// Characters of what a button says.
-const LABEL: usize = 200;
+pub(crate) const LABEL: usize = 200;
 
 /// The buttons of the question `id`; none where a provider would not take them.
 pub fn buttons(id: &str, can_be_always: bool) -> Vec<Vec<Button>> {

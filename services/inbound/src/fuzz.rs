@@ -10,6 +10,9 @@ use tempfile::TempDir;
 
 use super::*;
 
+/// Bytes of a button's data: `say:` and a label.
+const DATA: usize = 4 + 4 * crate::decision::LABEL;
+
 /// A workspace with two files, and what an agent may leave beside them.
 static WORKSPACE: LazyLock<TempDir> = LazyLock::new(|| {
     let root = tempfile::tempdir().expect("a temporary folder");
@@ -29,7 +32,7 @@ static WORKSPACE: LazyLock<TempDir> = LazyLock::new(|| {
 pub fn reply(text: &str) {
     let asked = asked_for(text);
     for button in asked.buttons.iter().flatten() {
-        assert!(button.url.is_empty());
+        assert!(button.data.len() <= DATA && button.url.is_empty());
         assert_eq!(decision_of(&button.data), None, "{button:?}");
         assert_eq!(said_by(&button.data), Some(button.text.as_str()));
     }

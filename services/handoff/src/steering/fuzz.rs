@@ -6,24 +6,28 @@ use super::*;
 use crate::fuzz::folder;
 
 /// Any bytes in place of the file. Its whole lines are taken once, in order, of each run
-/// the newest; what
-/// is kept after them is taken next, and nothing else.
+/// the newest; what is kept after them is taken next, and nothing else.
 pub fn steering(bytes: &[u8]) {
     let folder = folder();
     let path = path(folder.path(), "r");
     fs::write(&path, bytes).expect("write");
     let inbox = Inbox::beside(&folder.path().join("r.events"));
     assert_eq!(inbox.take().expect("read"), whole(bytes));
-    let message = SteeringMessage {
-        run_id: "next".to_owned(),
-        text: String::from_utf8_lossy(bytes).into_owned(),
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    let message = |run_id: &str, text: &str| SteeringMessage {
+        run_id: run_id.to_owned(),
+        text: text.to_owned(),
     };
-    for _ in 0..2 {
-        keep(&path, &message).expect("it has room");
+    let edited = message("next", &text);
+    for message in [
+        &message("next", "before"),
+        &message("other", &text),
+        &edited,
+    ] {
+        keep(&path, message).expect("it has room");
     }
     let taken = inbox.take().expect("read");
-    // The newest of one run.
-    assert_eq!(taken, [message]);
+    assert_eq!(taken, [edited, message("other", &text)]);
     assert_eq!(inbox.take().expect("read"), []);
 }
 
