@@ -17,9 +17,8 @@ const KILLS: usize = 500;
 const KILLS_ON_TELEGRAM: usize = 200;
 /// Between an answer and the next message: much is under way at each kill.
 const REST: Duration = Duration::from_secs(5);
-/// For a suite that hangs: on an idle machine the kills take at most two minutes, beside
-/// other tests up to twice as long.
-const LIMIT: Duration = Duration::from_secs(360);
+/// Three minutes, of which the kills are at most two on an idle machine.
+const LIMIT: Duration = Duration::from_secs(180);
 
 fn seed() -> u64 {
     let seed = match std::env::var("TORTURE_SEED") {

@@ -104,7 +104,7 @@ async fn property_10_soul_and_user_reach_the_model_through_the_clis() {
 
 /// The configured limit, in tokens: room for two texts and a summary beside the
 /// instructions and the definitions of all tools.
-const LIMIT: usize = 12_000;
+const LIMIT: usize = 11_000;
 /// Of it, what those take at least.
 const FIXED: usize = 3_000;
 /// Tools of each of two servers, beside five more: they are known in the turn's process
