@@ -2,10 +2,12 @@
 //! where no channel is configured.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use openclaw_settings::LogLevel;
 use openclaw_watch::Watch;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
 
 use crate::account::Account;
@@ -17,6 +19,10 @@ pub(crate) struct Channels<'a> {
     suite: Suite<'a>,
     orders: mpsc::Receiver<Order>,
     running: BTreeMap<Slot, Running>,
+    /// One of them has ended.
+    ended: Arc<Notify>,
+    /// How often somebody did something with the configuration.
+    touches: u64,
 }
 
 /// A channel's daemon by what it is started with: the default account's stays when another
@@ -26,9 +32,16 @@ type Slot = (String, Option<String>);
 struct Running {
     stop: watch::Sender<bool>,
     task: JoinHandle<()>,
+    is_over: Arc<AtomicBool>,
+    /// How often that was when it was started.
+    touches: u64,
 }
 
 impl Running {
+    fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed)
+    }
+
     /// Ends all of them, in good order and at once.
     async fn end(all: Vec<Self>) {
         for running in &all {
@@ -48,6 +61,8 @@ impl<'a> Channels<'a> {
             suite,
             orders,
             running: BTreeMap::new(),
+            ended: Arc::default(),
+            touches: 0,
         }
     }
 
@@ -60,11 +75,20 @@ impl<'a> Channels<'a> {
         loop {
             tokio::select! {
                 order = self.orders.recv() => match order {
-                    Some(Order::Reload) => self.follow().await,
+                    Some(Order::Reload) => self.touches += 1,
                     Some(Order::Stop | Order::Kill) | None => break,
                 },
-                () = changed(&mut watch) => self.follow().await,
+                () = touched(&mut watch) => self.touches += 1,
+                // The gateway may have let it go for what the configuration said meanwhile.
+                // Otherwise it would be let go again.
+                () = self.ended.notified() => {
+                    let is_outdated = |it: &Running| it.is_over() && it.touches < self.touches;
+                    if !self.running.values().any(is_outdated) {
+                        continue;
+                    }
+                }
             }
+            self.follow().await;
         }
         Running::end(self.running.into_values().collect()).await;
     }
@@ -99,7 +123,7 @@ impl<'a> Channels<'a> {
             .collect();
         let mut over = Vec::new();
         for (slot, running) in std::mem::take(&mut self.running) {
-            if wanted.contains_key(&slot) && !running.task.is_finished() {
+            if wanted.contains_key(&slot) && !running.is_over() {
                 self.running.insert(slot, running);
             } else {
                 over.push(running);
@@ -109,7 +133,7 @@ impl<'a> Channels<'a> {
         for (slot, account) in wanted {
             self.running
                 .entry(slot)
-                .or_insert_with(|| start(account, &self.suite));
+                .or_insert_with(|| start(account, &self.suite, &self.ended, self.touches));
         }
     }
 }
@@ -119,21 +143,33 @@ fn slot(account: &Account) -> Slot {
     (account.channel.clone(), argument)
 }
 
-fn start(account: Account, suite: &Suite<'_>) -> Running {
+fn start(account: Account, suite: &Suite<'_>, ended: &Arc<Notify>, touches: u64) -> Running {
     let place = Place {
         paths: suite.paths.clone(),
         environment: suite.environment.clone(),
         log: suite.log.clone(),
     };
     let (stop, stopped) = watch::channel(false);
-    let task = tokio::spawn(channel_task::keep(account, place, stopped));
-    Running { stop, task }
+    let (is_over, ended) = (Arc::new(AtomicBool::default()), Arc::clone(ended));
+    let over = Arc::clone(&is_over);
+    let task = tokio::spawn(async move {
+        channel_task::keep(account, place, stopped).await;
+        over.store(true, Ordering::Relaxed);
+        ended.notify_one();
+    });
+    Running {
+        stop,
+        task,
+        is_over,
+        touches,
+    }
 }
 
-/// Waits until the files of the configuration say something else.
-async fn changed(watch: &mut Option<Watch>) {
+/// Waits until somebody did something with the files of the configuration: a daemon may have
+/// ended for what they said in between.
+async fn touched(watch: &mut Option<Watch>) {
     if let Some(news) = watch {
-        if news.changed().await.is_ok() {
+        if news.touched().await.is_ok() {
             return;
         }
         *watch = None;
@@ -197,7 +233,7 @@ mod tests {
             let followed = async {
                 // A file that is half written is news, too.
                 while !channels.running.keys().eq(&expected) {
-                    changed(&mut watch).await;
+                    touched(&mut watch).await;
                     channels.follow().await;
                 }
             };

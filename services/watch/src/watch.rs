@@ -55,14 +55,24 @@ impl Watch {
     /// No further news can be read.
     pub async fn changed(&mut self) -> io::Result<()> {
         loop {
-            self.concerned().await?;
-            self.settle().await?;
             let before = self.stamp;
-            self.look();
+            self.touched().await?;
             if self.stamp != before {
                 return Ok(());
             }
         }
+    }
+
+    /// Waits until something was done with the files, whatever they say after that: what
+    /// was changed and changed back is told, too, once.
+    ///
+    /// # Errors
+    /// No further news can be read.
+    pub async fn touched(&mut self) -> io::Result<()> {
+        self.concerned().await?;
+        self.settle().await?;
+        self.look();
+        Ok(())
     }
 
     /// Which files and folders there are now, and what the files say.
@@ -205,5 +215,9 @@ mod tests {
         assert!(quiet.is_err(), "nothing has changed");
         fs::write(&file, "{ logging: {} }").unwrap();
         told(&mut watch).await;
+        // For whoever has to know what was said in between, it is news.
+        fs::write(&file, "{}").unwrap();
+        fs::write(&file, "{ logging: {} }").unwrap();
+        timeout(DEADLINE, watch.touched()).await.unwrap().unwrap();
     }
 }
