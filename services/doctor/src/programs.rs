@@ -75,16 +75,34 @@ fn cli(
     program: fn(&AgentSettings) -> &String,
 ) -> Check {
     let name = cli.name;
-    let Some(agent) = settings.agent(&settings.default_agent) else {
-        return Check::ok(name, "no agent uses it");
+    // Those that ask for it first: for the others it need not be there.
+    let mut agents: Vec<_> = settings.agents.values().collect();
+    agents.sort_by_key(|agent| {
+        (
+            agent.backend != cli.backend,
+            agent.id != settings.default_agent,
+        )
+    });
+    let missing = agents.iter().find_map(|agent| {
+        let program = program(agent);
+        programs::on_path(program, environment)
+            .is_none()
+            .then_some((*agent, program))
+    });
+    let Some((agent, program)) = missing else {
+        let found = agents.first().map(|agent| program(agent));
+        let found = found.and_then(|it| programs::on_path(it, environment));
+        return found.map_or_else(
+            || Check::ok(name, "no agent uses it"),
+            |path| Check::ok(name, format!("found {}", path.display())),
+        );
     };
-    let program = program(agent);
-    if let Some(path) = programs::on_path(program, environment) {
-        return Check::ok(name, format!("found {}", path.display()));
-    }
     let missing = format!("there is no program {program}");
     match agent.backend {
-        backend if backend == cli.backend => Check::fail(name, missing, cli.fix),
+        backend if backend == cli.backend => {
+            let missing = format!("{missing}, with which the agent {} answers", agent.id);
+            Check::fail(name, missing, cli.fix)
+        }
         Backend::Auto => Check::ok(name, format!("{missing}; other backends are used")),
         _ => Check::ok(
             name,
@@ -122,5 +140,24 @@ mod tests {
             );
             assert_eq!(codex(&settings, &environment).state, codex_is, "{backend}");
         }
+    }
+
+    #[test]
+    fn a_missing_cli_of_any_agent_is_a_failure() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().to_str().unwrap();
+        let list = r#"[{"id":"main","default":true},{"id":"coder","backend":"claude-cli"}]"#;
+        std::fs::write(
+            folder.path().join("openclaw.json"),
+            format!(r#"{{"agents":{{"list":{list}}}}}"#),
+        )
+        .unwrap();
+        let environment: Environment = [("OPENCLAW_STATE_DIR", state), ("PATH", state)]
+            .into_iter()
+            .collect();
+        let settings = openclaw_settings::load(&environment).unwrap();
+        let check = claude(&settings, &environment);
+        assert_eq!(check.state, State::Fail);
+        assert!(check.detail.contains("coder"), "{}", check.detail);
     }
 }

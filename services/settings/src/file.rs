@@ -301,7 +301,7 @@ pub fn validate(paths: &Paths, environment: &Environment) -> Result<Findings, Er
         .map_err(|error| document.placed(path, error))?;
     let notes = settings.base.doubts.clone();
     let notes = notes.into_iter().chain(settings.order_problems.clone());
-    let absent = settings.absent_of_servers().into_iter();
+    let absent = settings.absent().into_iter();
     let absent = absent.chain(settings.told_nowhere());
     let absent = absent.map(|(path, problem)| Problem::other(path, problem));
     let absent: Vec<_> = settings.unknown_models().chain(absent).collect();

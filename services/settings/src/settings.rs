@@ -21,6 +21,7 @@ use crate::document::{self, Document};
 use crate::keys::{self, Fragment};
 use crate::provider;
 
+mod absent;
 mod agent;
 pub mod channels;
 pub mod gateway;

@@ -194,10 +194,12 @@ impl Suite {
         self.signal_run(Signal::SIGTERM);
     }
 
-    /// Starts it again, in the same place, after it has ended.
+    /// Starts it again, in the same place, after it has ended; what has not yet is killed.
     pub async fn restart(self) -> Self {
-        let Self { run, site } = self;
-        drop(run);
+        let Self { mut run, site } = self;
+        // It fails where it was waited for.
+        let _ = run.start_kill();
+        let _ = within("the end of what was killed", run.wait()).await;
         Self::start(site).await
     }
 

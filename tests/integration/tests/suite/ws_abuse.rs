@@ -154,18 +154,15 @@ async fn a_client_that_does_not_read_is_dropped_and_others_go_on() {
     let mut deaf = Socket::enter(&suite).await;
     let mut good = Socket::enter(&suite).await;
     let huge = "[[scenario:huge 900000]]";
-    let asked = async {
-        for number in 0..6 {
-            let id = format!("h{number}");
-            // Each in a session of its own: no prompt has more than one.
-            let params = json!({"sessionKey": id, "message": huge, "idempotencyKey": id});
-            good.call("chat.send", params).await;
-            let end = good.end_of(&id).await;
-            assert_eq!(end["payload"]["state"], "final", "{end}");
-            good.seen.clear();
-        }
-    };
-    within("six long answers", asked).await;
+    for number in 0..6 {
+        let id = format!("h{number}");
+        // Each in a session of its own: no prompt has more than one.
+        let params = json!({"sessionKey": id, "message": huge, "idempotencyKey": id});
+        good.call("chat.send", params).await;
+        let end = within("a long answer", good.end_of(&id)).await;
+        assert_eq!(end["payload"]["state"], "final", "{end}");
+        good.seen.clear();
+    }
     good.call("health", json!({})).await;
     // Whatever became of it, it can still be asked or is told to go.
     let _ = deaf.ask("health", json!({})).await;
