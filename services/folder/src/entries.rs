@@ -5,10 +5,10 @@ use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use nix::dir::Dir;
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, openat};
 use nix::sys::stat::Mode;
+use rustix::fs::RawDir;
 
 use crate::error::Error;
 use crate::folder::Folder;
@@ -36,13 +36,22 @@ impl Folder {
     }
 }
 
+/// Bytes of names that the kernel is asked for at a time.
+const BUFFER: usize = 8192;
+
 pub(crate) fn entries(folder: impl AsFd, limit: usize) -> Result<Vec<Entry>, Errno> {
     // Opened once more: the place that reading has come to is the open file's.
     let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
-    let mut listing = Dir::from_fd(openat(&folder, ".", flags, Mode::empty())?)?;
+    listed(openat(&folder, ".", flags, Mode::empty())?, limit)
+}
+
+/// The names in `folder`, which nobody has read from.
+pub(crate) fn listed(folder: impl AsFd, limit: usize) -> Result<Vec<Entry>, Errno> {
+    let mut buffer = Vec::with_capacity(BUFFER);
+    let mut listing = RawDir::new(&folder, buffer.spare_capacity_mut());
     let mut entries = Vec::new();
-    for found in listing.iter() {
-        let found = found?;
+    while let Some(found) = listing.next() {
+        let found = found.map_err(|errno| Errno::from_raw(errno.raw_os_error()))?;
         let name = OsStr::from_bytes(found.file_name().to_bytes());
         if name == "." || name == ".." {
             continue;
@@ -50,8 +59,8 @@ pub(crate) fn entries(folder: impl AsFd, limit: usize) -> Result<Vec<Entry>, Err
         if entries.len() == limit {
             break;
         }
-        let kind = match found.file_type() {
-            Some(kind) => kind.into(),
+        let kind = match Kind::told(found.file_type()) {
+            Some(kind) => kind,
             None => match Kind::of(&folder, name) {
                 Ok(kind) => kind,
                 // Removed meanwhile.

@@ -1,7 +1,7 @@
 //! What a name in a folder is.
 
-use nix::dir::Type;
 use nix::sys::stat::SFlag;
+use rustix::fs::FileType;
 
 /// What a name in a folder is, links not followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,15 +26,15 @@ impl Kind {
             _ => Self::Other,
         }
     }
-}
 
-impl From<Type> for Kind {
-    fn from(kind: Type) -> Self {
+    /// From what a listing says; `None` where the file system does not tell.
+    pub(crate) fn told(kind: FileType) -> Option<Self> {
         match kind {
-            Type::File => Self::File,
-            Type::Directory => Self::Folder,
-            Type::Symlink => Self::Link,
-            Type::Fifo | Type::CharacterDevice | Type::BlockDevice | Type::Socket => Self::Other,
+            FileType::RegularFile => Some(Self::File),
+            FileType::Directory => Some(Self::Folder),
+            FileType::Symlink => Some(Self::Link),
+            FileType::Unknown => None,
+            _ => Some(Self::Other),
         }
     }
 }

@@ -10,7 +10,7 @@ use nix::fcntl::{AT_FDCWD, OFlag, openat, renameat};
 use nix::sys::stat::{FchmodatFlags, Mode, fchmod, fchmodat, fstat};
 use nix::unistd::{UnlinkatFlags, unlinkat};
 
-use crate::entries::entries;
+use crate::entries::{entries, listed};
 use crate::error::Error;
 use crate::folder::{FOLDER_MODE, Folder};
 
@@ -75,25 +75,46 @@ impl Folder {
 }
 
 fn remove(holder: &OwnedFd, name: &OsStr) -> Result<(), Errno> {
-    if unlink(holder, name)? {
+    if unlink(holder, name)? || is_removed_empty(holder, name) {
         return Ok(());
     }
-    let top = open_own(holder, name)?;
     let mut moved = 0;
-    empty(&top, &top, 1, &mut moved)?;
-    remove_empty(holder, name)
+    clear(holder, name, |top| empty(top, top, 1, &mut moved))
 }
 
-/// Removes what is in `folder`, `depth` levels beneath `top`'s own.
-fn empty(top: &OwnedFd, folder: &OwnedFd, depth: usize, moved: &mut u64) -> Result<(), Errno> {
+/// Removes the folder `name` with what `empty` removes of it: once more where somebody writes on,
+/// and where what lay deep was moved up.
+fn clear(
+    holder: &OwnedFd,
+    name: &OsStr,
+    mut empty: impl FnMut(&OwnedFd) -> Result<(), Errno>,
+) -> Result<(), Errno> {
     for _ in 0..BATCHES {
-        let batch = entries(folder, BATCH)?;
-        if batch.is_empty() {
-            return Ok(());
+        match open_own(holder, name) {
+            Ok(folder) => empty(&folder)?,
+            Err(Errno::ENOENT) => return Ok(()),
+            Err(errno) => return Err(errno),
         }
+        match unlinkat(holder, name, UnlinkatFlags::RemoveDir) {
+            Ok(()) | Err(Errno::ENOENT) => return Ok(()),
+            Err(Errno::ENOTEMPTY | Errno::EEXIST) => {}
+            Err(errno) => return Err(errno),
+        }
+    }
+    Err(Errno::EBUSY)
+}
+
+/// Removes what is in `folder`, from which nobody has read, `depth` levels beneath `top`'s own.
+fn empty(top: &OwnedFd, folder: &OwnedFd, depth: usize, moved: &mut u64) -> Result<(), Errno> {
+    let mut batch = listed(folder, BATCH)?;
+    for _ in 0..BATCHES {
         for entry in &batch {
             remove_inner(top, folder, &entry.name, (depth, &mut *moved))?;
         }
+        if batch.len() < BATCH {
+            return Ok(());
+        }
+        batch = entries(folder, BATCH)?;
     }
     Err(Errno::EBUSY)
 }
@@ -104,19 +125,23 @@ fn remove_inner(
     name: &OsStr,
     (depth, moved): (usize, &mut u64),
 ) -> Result<(), Errno> {
-    if unlink(folder, name)? {
+    if unlink(folder, name)? || is_removed_empty(folder, name) {
         return Ok(());
     }
-    let inner = match open_own(folder, name) {
-        Ok(inner) => inner,
-        Err(Errno::ENOENT) => return Ok(()),
-        Err(errno) => return Err(errno),
-    };
     if depth >= DEPTH_LIMIT {
-        return move_up(top, folder, name, moved);
+        // A folder that is moved has to be writable, which it is made by being opened.
+        return match open_own(folder, name) {
+            Ok(_) => move_up(top, folder, name, moved),
+            Err(Errno::ENOENT) => Ok(()),
+            Err(errno) => Err(errno),
+        };
     }
-    empty(top, &inner, depth + 1, moved)?;
-    remove_empty(folder, name)
+    clear(folder, name, |inner| empty(top, inner, depth + 1, moved))
+}
+
+/// Most folders of a turn have nothing in them. Why one is not removed is found out when it is opened.
+fn is_removed_empty(folder: &OwnedFd, name: &OsStr) -> bool {
+    unlinkat(folder, name, UnlinkatFlags::RemoveDir).is_ok()
 }
 
 /// Removes what is no folder; false when it is one.
@@ -124,13 +149,6 @@ fn unlink(folder: &OwnedFd, name: &OsStr) -> Result<bool, Errno> {
     match unlinkat(folder, name, UnlinkatFlags::NoRemoveDir) {
         Ok(()) | Err(Errno::ENOENT) => Ok(true),
         Err(Errno::EISDIR) => Ok(false),
-        Err(errno) => Err(errno),
-    }
-}
-
-fn remove_empty(folder: &OwnedFd, name: &OsStr) -> Result<(), Errno> {
-    match unlinkat(folder, name, UnlinkatFlags::RemoveDir) {
-        Ok(()) | Err(Errno::ENOENT) => Ok(()),
         Err(errno) => Err(errno),
     }
 }

@@ -322,7 +322,7 @@ impl Indexer {
 
     fn chunks(&self) -> u64 {
         let engine = self.store.index().opened();
-        engine.map_or(0, |engine| engine.status().passages as u64)
+        engine.map_or(0, |engine| engine.count().1 as u64)
     }
 
     fn show(&self) {

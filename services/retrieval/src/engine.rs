@@ -153,7 +153,13 @@ impl Engine {
         Ok(Some(passages))
     }
 
-    /// How much there is.
+    /// Documents and passages, which costs nothing to ask.
+    pub fn count(&self) -> (usize, usize) {
+        let snapshot = self.snapshot();
+        (snapshot.documents.len(), snapshot.size().units)
+    }
+
+    /// How much there is, on the disk too.
     pub fn status(&self) -> Status {
         let snapshot = self.snapshot();
         let (table, problem) = match self.table.get() {

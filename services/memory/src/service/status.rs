@@ -25,10 +25,9 @@ pub(super) fn of(agents: &Agents, uptime: Duration) -> wire::StatusResponse {
 /// Indexed files and passages of all agents.
 pub(crate) fn size(agents: &Agents) -> (usize, usize) {
     let stores = agents.stores();
-    let sizes = stores.iter().filter_map(|store| {
-        let status = store.index().opened()?.status();
-        Some((status.documents, status.passages))
-    });
+    let sizes = stores
+        .iter()
+        .filter_map(|store| Some(store.index().opened()?.count()));
     sizes.fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1))
 }
 
