@@ -79,6 +79,14 @@ pub enum Notice {
         /// Its name.
         path: PathBuf,
     },
+    /// Keys that are there twice. The last entry of each counts; the index as it was
+    /// written is kept.
+    Twice {
+        /// Which.
+        keys: Vec<String>,
+        /// Where it is kept.
+        path: PathBuf,
+    },
     /// Entries that cannot be used; they stay in the index.
     Unusable {
         /// How many.
@@ -104,8 +112,15 @@ impl Store {
         store.known = Stamp::of(&path);
         let mut notices = Vec::new();
         match file::read(&path)? {
-            file::IndexFile::Index(raw) => {
-                store.take(raw, &mut notices);
+            file::IndexFile::Index(written) => {
+                if !written.twice.is_empty() {
+                    let path = keep_as_edited(&path, now_ms)?;
+                    let keys = written.twice;
+                    notices.push(Notice::Twice { keys, path });
+                    // Or each start would keep it once more.
+                    store.behind.has_other_keys();
+                }
+                store.take(written.index, &mut notices);
                 store.adopt(&mut notices)?;
             }
             file::IndexFile::Nothing => store.rebuild(&mut notices)?,
@@ -413,8 +428,8 @@ pub enum Known {
 /// The directory or the index cannot be read.
 pub fn known(dir: &Path, agent: &AgentId) -> Result<Known, Error> {
     match file::read(&dir.join(INDEX))? {
-        file::IndexFile::Index(raw) => {
-            let mut slots = file::slots(raw, agent);
+        file::IndexFile::Index(written) => {
+            let mut slots = file::slots(written.index, agent);
             Ok(match adopt::adopt(dir, agent, &mut slots)? {
                 0 => Known::All,
                 count => Known::Missing(count),
@@ -434,10 +449,10 @@ pub fn known(dir: &Path, agent: &AgentId) -> Result<Known, Error> {
 /// # Errors
 /// The index cannot be read.
 pub fn shared(dir: &Path, agent: &AgentId) -> Result<Vec<Shared>, Error> {
-    let file::IndexFile::Index(raw) = file::read(&dir.join(INDEX))? else {
+    let file::IndexFile::Index(written) = file::read(&dir.join(INDEX))? else {
         return Ok(Vec::new());
     };
-    let slots = file::slots(raw, agent);
+    let slots = file::slots(written.index, agent);
     let sessions = slots
         .iter()
         .filter_map(|(key, slot)| Some((key.as_str(), slot.session()?)));

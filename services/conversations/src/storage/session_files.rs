@@ -407,6 +407,12 @@ fn tell(agent: &AgentId, notice: &Notice) {
             "the session index was changed by somebody else while the gateway held it; their version was \
              kept aside and is not used (stop the gateway before editing)"
         ),
+        Notice::Twice { keys, path } => tracing::warn!(
+            openclaw_agent = %agent,
+            path = %path.display(),
+            "the session index has {} more than once; the last entry counts, and the index as it was is kept",
+            keys.join(" and ")
+        ),
         Notice::Unusable { entries } => tracing::warn!(
             openclaw_agent = %agent,
             entries,

@@ -1,9 +1,10 @@
 //! The index file.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
+use std::{fmt, fs};
 
+use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -14,6 +15,40 @@ use crate::error::Error;
 use crate::key::SessionKey;
 
 pub(super) type RawIndex = Map<String, Value>;
+
+/// An index as it was written.
+pub(super) struct Written {
+    /// Of what is there twice, the last.
+    pub(super) index: RawIndex,
+    /// Keys that are there more than once, which somebody wrote by hand.
+    pub(super) twice: Vec<String>,
+}
+
+impl<'de> Deserialize<'de> for Written {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Entries)
+    }
+}
+
+struct Entries;
+
+impl<'de> Visitor<'de> for Entries {
+    type Value = Written;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("sessions by their keys")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Written, A::Error> {
+        let (mut index, mut twice) = (RawIndex::new(), Vec::new());
+        while let Some((key, value)) = map.next_entry::<String, Value>()? {
+            if index.insert(key.clone(), value).is_some() && !twice.contains(&key) {
+                twice.push(key);
+            }
+        }
+        Ok(Written { index, twice })
+    }
+}
 
 /// What the index has under a key.
 #[derive(Debug, Clone, Serialize)]
@@ -26,7 +61,7 @@ pub(super) enum Slot {
 }
 
 pub(super) enum IndexFile {
-    Index(RawIndex),
+    Index(Written),
     /// No file, or one of 0 bytes, which a crash of another writer leaves.
     Nothing,
     /// Not an index, and why.

@@ -239,6 +239,29 @@ fn entries_that_are_not_understood_are_kept() {
 }
 
 #[test]
+fn key_that_is_there_twice_is_told_and_nothing_is_lost() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("sessions.json");
+    let written = r#"{"agent:main:main": {"sessionId": "one", "updatedAt": 1},
+        "agent:main:other": {"sessionId": "two", "updatedAt": 1},
+        "agent:main:main": {"sessionId": "three", "updatedAt": 1}}"#;
+    fs::write(&path, written).unwrap();
+    let (mut kept, notices) = store(dir.path());
+    let [Notice::Twice { keys, path: aside }] = notices.as_slice() else {
+        panic!("{notices:?}");
+    };
+    assert_eq!(keys, &["agent:main:main"]);
+    assert_eq!(
+        kept.get(&key("agent:main:main")).unwrap().session_id(),
+        "three"
+    );
+    kept.flush().unwrap();
+    assert_eq!(fs::read_to_string(aside).unwrap(), written);
+    let (_, again) = store(dir.path());
+    assert_eq!(again, [], "it is told once");
+}
+
+#[test]
 fn sessions_with_one_conversation_are_told_and_kept() {
     let dir = tempfile::tempdir().unwrap();
     let entry =
