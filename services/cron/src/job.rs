@@ -36,9 +36,12 @@ pub(crate) fn schedule(job: &Job) -> String {
             let every = schedule["everyMs"].as_i64().unwrap_or_default();
             format!("every {}", when::in_words(every))
         }
-        "cron" => format!("cron {} {}", word("expr"), word("tz"))
-            .trim_end()
-            .to_owned(),
+        "cron" => {
+            let times = format!("cron {} {}", word("expr"), word("tz"));
+            let spread = schedule["staggerMs"].as_i64().filter(|ms| *ms > 0);
+            let spread = spread.map(|ms| format!(", up to {} later", when::in_words(ms)));
+            times.trim_end().to_owned() + &spread.unwrap_or_default()
+        }
         _ => "once".to_owned(),
     }
 }
@@ -251,6 +254,11 @@ mod tests {
             words(json!({"kind": "every", "everyMs": 900_000})),
             "every 15m"
         );
+        let cron = |stagger: i64| {
+            words(json!({"kind": "cron", "expr": "0 * * * *", "tz": "UTC", "staggerMs": stagger}))
+        };
+        assert_eq!(cron(0), "cron 0 * * * * UTC");
+        assert_eq!(cron(300_000), "cron 0 * * * * UTC, up to 5m later");
         assert_eq!(
             words(json!({"kind": "cron", "expr": "0 9 * * 1-5", "tz": "Europe/Berlin"})),
             "cron 0 9 * * 1-5 Europe/Berlin"

@@ -26,7 +26,51 @@ pub(crate) fn check(expr: &str) -> Result<(), Invalid> {
         let problem = "must have five fields, or six with seconds first";
         return Err(Invalid::field("schedule/expr", problem));
     }
-    parse(expr).map(drop)
+    parse(expr)?;
+    match far_step(expr) {
+        Some((step, field, most)) => Err(Invalid::Field {
+            path: "schedule/expr".into(),
+            problem: format!(
+                "has the step {step} in the {field}, which is further than to the last of them, \
+                 and would count from the first anew: at most {most} fits there; for longer \
+                 spans say a schedule of kind every"
+            ),
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Fields by their names, with the least and the greatest that each may be.
+const RANGES: [(&str, u32, u32); WITH_SECONDS] = [
+    ("seconds", 0, 59),
+    ("minutes", 0, 59),
+    ("hours", 0, 23),
+    ("days", 1, 31),
+    ("months", 1, 12),
+    ("weekdays", 0, 6),
+];
+
+/// The first step that leads out of what it steps through, the field that it is in, and
+/// the longest that would not.
+fn far_step(expr: &str) -> Option<(&str, &'static str, u32)> {
+    let fields: Vec<&str> = expr.split_whitespace().collect();
+    let ranges = RANGES.iter().skip(WITH_SECONDS.checked_sub(fields.len())?);
+    for (field, (name, least, greatest)) in fields.iter().zip(ranges) {
+        for part in field.split(',') {
+            let Some((range, step)) = part.split_once('/') else {
+                continue;
+            };
+            let (from, to) = range.split_once('-').unwrap_or((range, ""));
+            // Names of days and months are within the whole.
+            let from = from.parse().unwrap_or(*least);
+            let to = to.parse().unwrap_or(*greatest);
+            let most = to.saturating_sub(from);
+            if step.parse::<u32>().is_ok_and(|step| step > most) {
+                return Some((part, name, most));
+            }
+        }
+    }
+    None
 }
 
 /// The first time after `now`, in Unix milliseconds.
