@@ -46,6 +46,14 @@ pub(crate) fn schedule(job: &Job) -> String {
     }
 }
 
+/// The same, with the time of a job that runs once, which may be past.
+fn when_in_full(job: &Job) -> String {
+    let schedule = &job.fields["schedule"];
+    let at = schedule["at"].as_str().and_then(when::instant);
+    let at = at.map(|at| format!(", {}", when::local(at)));
+    self::schedule(job) + &at.unwrap_or_default()
+}
+
 /// When it is due next, in words.
 pub(crate) fn next(job: &Job) -> String {
     match (job.is_running, job.is_enabled, job.next_ms) {
@@ -73,7 +81,7 @@ pub(crate) fn rows(job: &Job) -> Vec<Vec<String>> {
     let mut rows = vec![
         row("id", &job.id),
         row("name", &job.name),
-        row("when", &schedule(job)),
+        row("when", &when_in_full(job)),
         row("next", &next(job)),
         row("last", &last(job)),
     ];
@@ -144,6 +152,8 @@ const ELSEWHERE: &[&str] = &[
     "/updatedAtMs",
     "/schedule",
     "/state",
+    "/nextRunAtMs",
+    "/configRevision",
     "/payload/kind",
     "/delivery/completionDestination/mode",
 ];
