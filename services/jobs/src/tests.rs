@@ -383,6 +383,18 @@ fn job_that_comes_too_often_since_earlier_can_be_switched_off() {
 }
 
 #[test]
+fn job_whose_steps_led_too_far_since_earlier_can_be_switched_off() {
+    let mut params = params();
+    params["schedule"] = json!({"kind": "cron", "expr": "*/90 * * * *", "tz": "UTC"});
+    let job = Job::new("j".to_owned(), params, NOW).unwrap();
+    let made = job.clone().to_come(None, NOW).unwrap_err().to_string();
+    assert!(made.contains("*/90 in the minutes"), "{made}");
+    let off = json!({"enabled": false});
+    let off = job.patched(off.as_object().unwrap().clone(), NOW).unwrap();
+    assert!(!off.to_come(Some(&job), NOW).unwrap().enabled);
+}
+
+#[test]
 fn job_that_led_nowhere_before_can_be_changed_otherwise() {
     let mut params = params();
     params["delivery"] = json!({"mode": "announce", "channel": "signal", "to": "5"});

@@ -73,17 +73,9 @@ impl Timing {
                 }
                 anchor_ms.get_or_insert(now);
             }
-            Self::Cron {
-                expr,
-                tz,
-                stagger_ms,
-            } => {
+            Self::Cron { expr, tz, .. } => {
                 calendar::check(expr)?;
                 zone(tz.as_deref())?;
-                if stagger_ms.is_some_and(|it| it < 0) {
-                    let problem = "must be 0 or more milliseconds; 0 is exactly on time";
-                    return Err(Invalid::field("schedule/staggerMs", problem));
-                }
             }
         }
         Ok(self)
@@ -119,13 +111,22 @@ impl Timing {
         }
     }
 
-    /// Refuses what would come again sooner than may be.
+    /// Refuses what would come again sooner than may be, or otherwise than it says. Jobs
+    /// that are kept may have it.
     pub(super) fn spaced(&self) -> Result<(), Invalid> {
         match self {
             Self::Every { every_ms, .. } if *every_ms < SHORTEST_MS => {
                 let problem = format!("must be >= {SHORTEST_MS}: no job runs more often");
                 Err(Invalid::field("schedule/everyMs", &problem))
             }
+            Self::Cron {
+                stagger_ms: Some(..0),
+                ..
+            } => {
+                let problem = "must be 0 or more milliseconds; 0 is exactly on time";
+                Err(Invalid::field("schedule/staggerMs", problem))
+            }
+            Self::Cron { expr, .. } => calendar::check_steps(expr),
             _ => Ok(()),
         }
     }

@@ -89,8 +89,17 @@ fn check_refuses_a_step_out_of_its_field_by_its_name() {
         ("0 */99 0 * * *", "*/99 in the minutes"),
         ("0,30-59/40 * * * *", "30-59/40 in the minutes"),
         ("0-10/20 * * * *", "0-10/20 in the minutes"),
+        // As is a number that it does not have.
+        ("60 * * * *", "has 60 in the minutes, which are 0 to 59"),
+        ("0 9 32 * *", "has 32 in the days, which are 1 to 31"),
+        ("0 9 0 * *", "has 0 in the days"),
+        ("0 9-24 * * *", "has 24 in the hours"),
+        ("0 9 * 1,13 *", "has 13 in the months"),
+        ("0 9 * * 8", "has 8 in the weekdays, which are 0 to 7"),
+        ("61 0 9 * * *", "has 61 in the seconds"),
     ] {
-        let refused = check(expr).unwrap_err().to_string();
+        let refused = check(expr).and_then(|()| check_steps(expr));
+        let refused = refused.unwrap_err().to_string();
         assert!(refused.contains(words), "{expr}: {refused}");
         assert!(refused.contains("schedule/expr"), "{expr}: {refused}");
     }
@@ -101,8 +110,13 @@ fn check_refuses_a_step_out_of_its_field_by_its_name() {
         "*/30 */5 * * * *",
         "@daily",
         "0 9 L * *",
+        "0 9 * * 7",
+        "0 9 * * 5-7",
+        "0 9 * * MON#1",
+        "0 9 15W * *",
     ] {
-        assert_eq!(check(expr), Ok(()), "{expr}");
+        let checked = check(expr).and_then(|()| check_steps(expr));
+        assert_eq!(checked, Ok(()), "{expr}");
     }
 }
 

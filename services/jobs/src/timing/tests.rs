@@ -91,7 +91,8 @@ fn what_is_wrong_is_named() {
         ),
     ] {
         let timing: Timing = serde_json::from_value(timing).unwrap();
-        let error = timing.checked(NOW).unwrap_err().to_string();
+        let checked = timing.checked(NOW).and_then(|it| it.spaced());
+        let error = checked.unwrap_err().to_string();
         assert!(error.contains(words), "{error}");
     }
 }

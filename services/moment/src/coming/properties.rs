@@ -52,13 +52,7 @@ fn days(today: Date, day: Weekday, which: &str) -> Vec<Date> {
         }
         passing = passing.tomorrow().unwrap();
     }
-    let later = |days: &[Date]| {
-        days.iter()
-            .copied()
-            .filter(|it| *it > today)
-            .next()
-            .unwrap()
-    };
+    let later = coming.iter().copied().find(|it| *it > today).unwrap();
     match which {
         "this " => vec![coming[0]],
         "next " => {
@@ -66,11 +60,7 @@ fn days(today: Date, day: Weekday, which: &str) -> Vec<Date> {
                 let mut days = coming.iter().copied();
                 days.find(|it| is_other_week(today, *it, first)).unwrap()
             };
-            vec![
-                later(&coming),
-                after(Weekday::Monday),
-                after(Weekday::Sunday),
-            ]
+            vec![later, after(Weekday::Monday), after(Weekday::Sunday)]
         }
         _ if coming[0] == today => coming[..2].to_vec(),
         _ => vec![coming[0]],
