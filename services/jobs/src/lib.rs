@@ -531,6 +531,10 @@ impl Job {
     /// As clients are told of it.
     pub fn to_json(&self) -> Value {
         let mut job = json!(self);
+        if self.schedule.kind() == "cron" {
+            // Where it is not said, OpenClaw's clients show hourly jobs as spread.
+            job["schedule"]["staggerMs"] = json!(self.schedule.stagger_ms());
+        }
         job["configRevision"] = json!(self.revision());
         if let Some(next) = self.next_ms() {
             job["nextRunAtMs"] = json!(next);

@@ -22,6 +22,10 @@ fn a_job_is_what_was_sent_with_its_next_time() {
     assert_eq!(json["schedule"]["anchorMs"], NOW);
     assert_eq!(json["delivery"], json!({"mode": "none"}));
     assert_eq!(Job::read(&job().stored()), Some(job()));
+    let mut hourly = params();
+    hourly["schedule"] = json!({"kind": "cron", "expr": "0 * * * *"});
+    let hourly = Job::new("j".to_owned(), hourly, NOW).unwrap();
+    assert_eq!(hourly.to_json()["schedule"]["staggerMs"], 0);
 }
 
 #[test]

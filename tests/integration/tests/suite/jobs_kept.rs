@@ -217,6 +217,12 @@ async fn times_are_kept_as_the_command_line_of_openclaw_says_them() {
         exact["state"]["nextRunAtMs"].as_i64().unwrap() % 3_600_000,
         0
     );
+    let unsaid = add("unsaid", &hourly).await;
+    assert_eq!(unsaid["schedule"]["staggerMs"], 0, "{unsaid}");
+    openclaw
+        .cli(&["cron", "rm", unsaid["id"].as_str().unwrap()])
+        .await
+        .ok();
     let id = spread["id"].as_str().unwrap();
     let shown = openclaw.cli(&["cron", "show", id]).await.ok();
     assert!(!shown.contains("unavailable"), "{shown}");
