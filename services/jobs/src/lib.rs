@@ -34,7 +34,7 @@ pub use alert::Alerts;
 pub use budget::Budget;
 pub use delivery::{Delivered, Delivery, Destination};
 pub use invalid::Invalid;
-pub use naming::{fingerprint, revision};
+pub use naming::fingerprint;
 pub use payload::{Command, Payload};
 pub use planned::{CatchUp, Cause, Planned};
 pub use route::{sessions, webhooks};
@@ -550,6 +550,11 @@ impl Job {
         }
         named(&job.to_string())
     }
+}
+
+/// Names the jobs as they are: pages with the same one are of one list.
+pub fn revision(jobs: &[Job]) -> String {
+    named(&jobs.iter().map(Job::stored).collect::<Vec<_>>().concat())
 }
 
 #[cfg(test)]

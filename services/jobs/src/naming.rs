@@ -1,8 +1,6 @@
-//! Short names for what jobs are.
+//! Short names for texts.
 
 use ring::digest::{SHA256, digest};
-
-use crate::Job;
 
 /// Sixteen bytes that stand for `text` and for nothing else.
 pub fn fingerprint(text: &str) -> [u8; 16] {
@@ -13,11 +11,6 @@ pub fn fingerprint(text: &str) -> [u8; 16] {
         .zip(digest.as_ref())
         .for_each(|(to, from)| *to = *from);
     bytes
-}
-
-/// Names the jobs as they are: pages with the same one are of one list.
-pub fn revision(jobs: &[Job]) -> String {
-    named(&jobs.iter().map(Job::stored).collect::<Vec<_>>().concat())
 }
 
 /// A short name for `text`, which changes with it.
