@@ -206,6 +206,14 @@ pub struct Done {
 /// What whoever talks may do when a turn was stopped. A job's run has nobody who talks.
 pub const GO_ON: &str = "say \"continue\" to go on from here";
 
+/// How it begins to be told of a turn whose first question costs more than all of it may.
+pub const NOTHING_ASKED: &str = "nothing was asked of the model";
+
+/// How a limit of the agent is called where it is the session's own.
+pub fn limit_of_session(name: &str) -> String {
+    format!("the session's limits.{name} (`openclawctl sessions patch --set`)")
+}
+
 /// Why a run has no whole reply.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

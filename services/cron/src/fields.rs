@@ -21,7 +21,7 @@ pub(crate) struct Fields {
     #[arg(long)]
     name: Option<String>,
     /// Once, then: "tomorrow at nine", "monday 18:30", "24 Dec 18:00", "in 20 minutes",
-    /// 2026-12-24T18:00
+    /// 2026-12-24T18:00. What may mean several times is refused, with each of them
     #[arg(long, value_name = "WHEN", group = "when")]
     at: Option<String>,
     /// Again and again: 15m, 1h30m, daily, "two hours"
@@ -33,6 +33,12 @@ pub(crate) struct Fields {
     /// The time zone of --at and --cron [default: the one here]
     #[arg(long, value_name = "ZONE", value_parser = when::named_zone)]
     tz: Option<String>,
+    /// With --cron: begin up to so much later, always by as much; which, the job's id says
+    #[arg(long, value_name = "SPAN", value_parser = when::span)]
+    stagger: Option<i64>,
+    /// With --cron: begin at the time itself
+    #[arg(long, conflicts_with = "stagger")]
+    exact: bool,
     /// isolated: each run on its own; main: the agent's main session; or a session's key
     /// [default: isolated]
     #[arg(long, value_name = "SESSION")]
@@ -58,6 +64,9 @@ pub(crate) struct Fields {
     /// End a run that takes longer
     #[arg(long, value_name = "SPAN", value_parser = when::span)]
     timeout: Option<i64>,
+    /// End a command that prints nothing for so long
+    #[arg(long, value_name = "SPAN", value_parser = when::span)]
+    no_output_timeout: Option<i64>,
     /// Without the files that a conversation begins with
     #[arg(long)]
     light_context: bool,
@@ -80,7 +89,8 @@ pub(crate) struct Fields {
     /// Say the answer nowhere else
     #[arg(long, conflicts_with = "announce")]
     no_announce: bool,
-    /// What is done about times that were missed: once, all or skip
+    /// What is done about times that were missed, which are those more than 60 seconds past:
+    /// once, all or skip
     #[arg(long, value_name = "WHAT", value_parser = ["once", "all", "skip"])]
     catch_up: Option<String>,
     /// With --catch-up all: at most so many, the last ones
@@ -89,9 +99,12 @@ pub(crate) struct Fields {
     /// Wake a machine that sleeps, where systemd may
     #[arg(long)]
     wake_machine: bool,
-    /// Remove the job after it ran once
+    /// Remove a job that runs once when it did; so it is unless --keep-after-run is said
     #[arg(long)]
     delete_after_run: bool,
+    /// Keep a job that runs once when it did; its runs stay in the history either way
+    #[arg(long, conflicts_with = "delete_after_run")]
+    keep_after_run: bool,
 }
 
 /// What a job is to have no more.
@@ -119,8 +132,8 @@ pub(crate) struct Without {
     /// Let a machine that sleeps sleep
     #[arg(long, conflicts_with = "wake_machine")]
     no_wake_machine: bool,
-    /// Keep the job after it ran
-    #[arg(long, conflicts_with = "delete_after_run")]
+    /// The same as --keep-after-run
+    #[arg(long, hide = true, conflicts_with = "delete_after_run")]
     no_delete_after_run: bool,
 }
 
@@ -168,6 +181,7 @@ impl Fields {
         let schedule = self.schedule().ok_or_else(|| {
             Failure::usage("the job needs a time: --at \"tomorrow 9:00\", --every 15m or --cron")
         })?;
+        self.refuse_of_times(schedule["kind"].as_str().unwrap_or_default())?;
         self.refuse_ignored(self.kind(None))?;
         let mut fields = self.shared();
         let name: String = text.trim().chars().take(NAME_LENGTH).collect();
@@ -195,24 +209,18 @@ impl Fields {
     ) -> Result<Value, Failure> {
         let mut fields = self.shared();
         fields.extend(without.fields());
+        let there = job.fields["schedule"]["kind"].as_str().unwrap_or_default();
         if let Some(schedule) = self.schedule() {
+            self.refuse_of_times(schedule["kind"].as_str().unwrap_or_default())?;
             fields.insert("schedule".to_owned(), schedule);
-        } else if let Some(zone) = &self.tz {
-            match job.fields["schedule"]["kind"].as_str() {
-                Some("cron") => {}
-                Some("at") => {
-                    let said = "this job runs once, at a time that is the same in all zones: say \
-                                the time too, --at WHEN --tz ZONE";
-                    return Err(Failure::usage(said));
-                }
-                _ => {
-                    let said = "this job comes after spans of time, which have no zone: --tz is \
-                                for --cron and --at";
-                    return Err(Failure::usage(said));
-                }
+        } else if self.tz.is_some() || self.of_calendar().is_some() {
+            self.refuse_of_times(there)?;
+            if there == "at" {
+                let said = "this job runs once, at a time that is the same in all zones: say \
+                            the time too, --at WHEN --tz ZONE";
+                return Err(Failure::usage(said));
             }
-            let schedule = json!({"kind": "cron", "tz": zone});
-            fields.insert("schedule".to_owned(), schedule);
+            fields.insert("schedule".to_owned(), self.calendar(None, self.tz.clone()));
         }
         let kind = self.kind(job.fields["payload"]["kind"].as_str());
         self.refuse_ignored(kind)?;
@@ -253,8 +261,21 @@ impl Fields {
         if let Some(every) = self.every {
             return Some(json!({"kind": "every", "everyMs": every}));
         }
-        let expr = self.cron.as_ref()?;
-        Some(json!({"kind": "cron", "expr": expr, "tz": zone}))
+        let expr = self.cron.as_deref()?;
+        Some(self.calendar(Some(expr), zone))
+    }
+
+    fn calendar(&self, expr: Option<&str>, zone: Option<String>) -> Value {
+        let mut schedule = Map::new();
+        schedule.insert("kind".to_owned(), json!("cron"));
+        for (name, value) in [
+            ("expr", expr.map(|expr| json!(expr))),
+            ("tz", zone.map(|zone| json!(zone))),
+            ("staggerMs", self.stagger_ms().map(|ms| json!(ms))),
+        ] {
+            schedule.extend(value.map(|value| (name.to_owned(), value)));
+        }
+        Value::Object(schedule)
     }
 
     fn payload(&self, text: &str) -> Value {
@@ -293,6 +314,10 @@ impl Fields {
         let ignored = given
             .into_iter()
             .find(|(_, is_given, has_no_use)| *is_given && *has_no_use);
+        if self.no_output_timeout.is_some() && kind != "command" {
+            let said = "--no-output-timeout is for a --command, which this job does not run";
+            return Err(Failure::usage(said));
+        }
         match ignored {
             Some((option, ..)) => Err(Failure::usage(format!(
                 "{option} is for a message that the agent answers, which this job does not send"
@@ -308,6 +333,10 @@ impl Fields {
             ("model", self.model.as_ref().map(|model| json!(model))),
             ("thinking", self.thinking.as_ref().map(|level| json!(level))),
             ("timeoutSeconds", self.timeout.map(seconds)),
+            (
+                "noOutputTimeoutSeconds",
+                self.no_output_timeout.map(seconds),
+            ),
             ("lightContext", self.light_context.then(|| json!(true))),
         ] {
             extras.extend(value.map(|value| (name.to_owned(), value)));
@@ -341,7 +370,7 @@ impl Fields {
                 self.catch_up_limit.map(|limit| json!(limit)),
             ),
             ("wakeSystem", self.wake_machine.then(|| json!(true))),
-            ("deleteAfterRun", self.delete_after_run.then(|| json!(true))),
+            ("deleteAfterRun", self.is_removed().map(|it| json!(it))),
         ] {
             fields.extend(value.map(|value| (name.to_owned(), value)));
         }
@@ -350,6 +379,36 @@ impl Fields {
 }
 
 impl Fields {
+    /// Whether the job goes away after it ran once, where that is said.
+    fn is_removed(&self) -> Option<bool> {
+        let kept = self.keep_after_run.then_some(false);
+        self.delete_after_run.then_some(true).or(kept)
+    }
+
+    /// By how much the times of a calendar are spread, where that is said.
+    fn stagger_ms(&self) -> Option<i64> {
+        self.stagger.or(self.exact.then_some(0))
+    }
+
+    /// What is said of the times of a calendar alone, and is none for other times.
+    fn of_calendar(&self) -> Option<&'static str> {
+        let stagger = self.stagger.map(|_| "--stagger");
+        stagger.or(self.exact.then_some("--exact"))
+    }
+
+    /// Refuses what times of that kind do not have.
+    fn refuse_of_times(&self, kind: &str) -> Result<(), Failure> {
+        match (kind, &self.tz, self.of_calendar()) {
+            ("every", Some(_), _) => Err(Failure::usage(
+                "this job comes after spans of time, which have no zone: --tz is for --cron and --at",
+            )),
+            ("every" | "at", _, Some(option)) => Err(Failure::usage(format!(
+                "{option} is for the times of a calendar: say it with --cron"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     fn delivery(&self) -> Option<Value> {
         let webhook = self.webhook.as_ref();
         let webhook = webhook.map(|url| json!({"mode": "webhook", "to": url}));

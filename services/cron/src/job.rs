@@ -36,11 +36,22 @@ pub(crate) fn schedule(job: &Job) -> String {
             let every = schedule["everyMs"].as_i64().unwrap_or_default();
             format!("every {}", when::in_words(every))
         }
-        "cron" => format!("cron {} {}", word("expr"), word("tz"))
-            .trim_end()
-            .to_owned(),
+        "cron" => {
+            let times = format!("cron {} {}", word("expr"), word("tz"));
+            let spread = schedule["staggerMs"].as_i64().filter(|ms| *ms > 0);
+            let spread = spread.map(|ms| format!(", up to {} later", when::in_words(ms)));
+            times.trim_end().to_owned() + &spread.unwrap_or_default()
+        }
         _ => "once".to_owned(),
     }
+}
+
+/// The same, with the time of a job that runs once, which may be past.
+fn when_in_full(job: &Job) -> String {
+    let schedule = &job.fields["schedule"];
+    let at = schedule["at"].as_str().and_then(when::instant);
+    let at = at.map(|at| format!(", {}", when::local(at)));
+    self::schedule(job) + &at.unwrap_or_default()
 }
 
 /// When it is due next, in words.
@@ -70,7 +81,7 @@ pub(crate) fn rows(job: &Job) -> Vec<Vec<String>> {
     let mut rows = vec![
         row("id", &job.id),
         row("name", &job.name),
-        row("when", &schedule(job)),
+        row("when", &when_in_full(job)),
         row("next", &next(job)),
         row("last", &last(job)),
     ];
@@ -141,6 +152,8 @@ const ELSEWHERE: &[&str] = &[
     "/updatedAtMs",
     "/schedule",
     "/state",
+    "/nextRunAtMs",
+    "/configRevision",
     "/payload/kind",
     "/delivery/completionDestination/mode",
 ];
@@ -251,6 +264,11 @@ mod tests {
             words(json!({"kind": "every", "everyMs": 900_000})),
             "every 15m"
         );
+        let cron = |stagger: i64| {
+            words(json!({"kind": "cron", "expr": "0 * * * *", "tz": "UTC", "staggerMs": stagger}))
+        };
+        assert_eq!(cron(0), "cron 0 * * * * UTC");
+        assert_eq!(cron(300_000), "cron 0 * * * * UTC, up to 5m later");
         assert_eq!(
             words(json!({"kind": "cron", "expr": "0 9 * * 1-5", "tz": "Europe/Berlin"})),
             "cron 0 9 * * 1-5 Europe/Berlin"

@@ -1,5 +1,6 @@
 //! Times and spans, as people read and write them.
 
+use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
@@ -15,6 +16,16 @@ fn shown(at_ms: i64, zone: &TimeZone) -> String {
     at.to_zoned(zone.clone())
         .strftime("%a %-d %b %Y %H:%M:%S %Z")
         .to_string()
+}
+
+/// The time that jobs are kept with, in Unix milliseconds; one without an offset is UTC's.
+pub(crate) fn instant(at: &str) -> Option<i64> {
+    let local = || {
+        let civil = at.contains(':').then(|| at.parse::<DateTime>().ok())??;
+        Some(civil.to_zoned(TimeZone::UTC).ok()?.timestamp())
+    };
+    let at = at.parse::<Timestamp>().ok().or_else(local)?;
+    Some(at.as_millisecond())
 }
 
 /// Milliseconds of `15m`, `1h30m`, `two hours`.
@@ -73,6 +84,18 @@ mod tests {
             shown(1_795_251_600_000, &berlin),
             "Sat 21 Nov 2026 10:00:00 CET"
         );
+    }
+
+    #[test]
+    fn instant_is_the_time_that_jobs_are_kept_with() {
+        for at in [
+            "2026-11-21T09:00:00Z",
+            "2026-11-21T10:00+01:00",
+            "2026-11-21T09:00",
+        ] {
+            assert_eq!(instant(at), Some(1_795_251_600_000), "{at}");
+        }
+        assert_eq!(instant("soon"), None);
     }
 
     #[test]

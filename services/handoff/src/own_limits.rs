@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use openclaw_proto::event::limit_of_session;
 use openclaw_proto::runner::Turn;
 use openclaw_settings::{InvalidLimit, RunnerSettings};
 use serde_json::{Map, Value};
@@ -62,7 +63,7 @@ fn read(turn: &Turn) -> Result<Map<String, Value>, Error> {
 /// Has `message` name the session's limits where it names the agent's.
 pub fn advise(message: String, own: &[String]) -> String {
     own.iter().fold(message, |message, name| {
-        let here = format!("the session's limits.{name} (`openclawctl sessions patch --set`)");
+        let here = limit_of_session(name);
         [
             format!("agents.defaults.limits.{name}"),
             format!("agents.defaults.{name}"),

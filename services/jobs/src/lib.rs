@@ -3,31 +3,38 @@
 mod alert;
 mod budget;
 mod calendar;
+mod change;
 mod delivery;
 #[cfg(fuzzing)]
 pub mod fuzz;
 mod invalid;
+mod naming;
 mod payload;
 mod place;
 mod planned;
 mod route;
+mod run;
 mod state;
+mod times;
 mod timing;
 mod when;
 
 use openclaw_settings::ChannelSettings;
-use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use change::change;
 use delivery::NOT_REQUESTED;
-use state::{FAILURES_LIMIT, State};
+use naming::named;
+use state::State;
+use times::Times;
 use timing::Timing;
 
 pub use alert::Alerts;
 pub use budget::Budget;
 pub use delivery::{Delivered, Delivery, Destination};
 pub use invalid::Invalid;
+pub use naming::fingerprint;
 pub use payload::{Command, Payload};
 pub use planned::{CatchUp, Cause, Planned};
 pub use route::{sessions, webhooks};
@@ -132,6 +139,11 @@ impl Job {
         }
         params.retain(|_, value| !value.is_null());
         params.entry("enabled").or_insert(json!(true));
+        let schedule = params.get("schedule");
+        if schedule.is_some_and(|schedule| schedule["kind"] == "at") {
+            // As in OpenClaw: what is done is not to be done any more.
+            params.entry("deleteAfterRun").or_insert(json!(true));
+        }
         params.insert("id".to_owned(), json!(id));
         params.insert("createdAtMs".to_owned(), json!(now));
         params.insert("updatedAtMs".to_owned(), json!(now));
@@ -203,7 +215,7 @@ impl Job {
         let Some(first) = self.next_ms().filter(|first| *first <= now) else {
             return Vec::new();
         };
-        let times = self.schedule.due(first, now);
+        let times = self.times().due(first, now);
         self.plan(now);
         let missed = if self.schedule.is_once() {
             CatchUp::default()
@@ -239,8 +251,16 @@ impl Job {
             patched.state.forgive();
         }
         // What was said of times goes with them.
-        if !said.contains_key("deleteAfterRun") && !patched.schedule.is_once() {
-            patched.rest.remove("deleteAfterRun");
+        if !said.contains_key("deleteAfterRun") {
+            match (self.schedule.is_once(), patched.schedule.is_once()) {
+                (_, false) => drop(patched.rest.remove("deleteAfterRun")),
+                (false, true) => {
+                    patched
+                        .rest
+                        .insert("deleteAfterRun".to_owned(), json!(true));
+                }
+                (true, true) => {}
+            }
         }
         if !said.contains_key("catchUpLimit") && patched.catch_up != Some(CatchUp::All) {
             patched.catch_up_limit = None;
@@ -263,13 +283,19 @@ impl Job {
         }
         let is_as_before =
             |before: &Self| before.schedule == self.schedule && (before.enabled || !self.enabled);
-        if before.is_some_and(is_as_before) || self.schedule.next(now).is_some() {
+        if before.is_some_and(is_as_before) || self.times().next(now).is_some() {
             return Ok(self);
         }
         let late = now - planned::GRACE_MS;
-        if self.schedule.is_once() && self.schedule.next(late).is_some() {
-            self.plan(late);
-            return Ok(self);
+        let coming = self.times().next(late).filter(|_| self.schedule.is_once());
+        match coming {
+            // It had its run then.
+            Some(at) if self.state.has_run_since(at) => {}
+            Some(_) => {
+                self.plan(late);
+                return Ok(self);
+            }
+            None => {}
         }
         Err(self.schedule.is_over())
     }
@@ -405,6 +431,17 @@ impl Job {
         &self.id
     }
 
+    /// What it is searched by, in small letters: all that OpenClaw searches.
+    pub fn searched(&self) -> String {
+        let other = |name: &str| self.rest.get(name).and_then(Value::as_str);
+        let others = ["description", "agentId", "displayName"].map(other);
+        let all = [Some(self.id()), Some(&*self.name)]
+            .into_iter()
+            .chain(others);
+        let all: Vec<&str> = all.flatten().collect();
+        all.join(" ").to_lowercase()
+    }
+
     /// When it was made, in Unix milliseconds.
     pub fn created_ms(&self) -> i64 {
         self.created_at_ms
@@ -413,12 +450,12 @@ impl Job {
     /// The time after this one at which it is due, whether or not it is on; None:
     /// there is none.
     pub fn time_after(&self, at_ms: i64) -> Option<i64> {
-        self.schedule.next(at_ms)
+        self.times().next(at_ms)
     }
 
     /// Whether two of its times to come are less than `period_ms` apart.
     pub fn comes_within(&self, period_ms: i64, now: i64) -> bool {
-        self.schedule.comes_within(period_ms, now)
+        self.times().comes_within(period_ms, now)
     }
 
     /// When it is due; None when it is not.
@@ -451,61 +488,19 @@ impl Job {
         self.wake_system
     }
 
-    /// Whether it goes away after its run.
+    /// Whether it goes away after its run, where that did what it was to do.
     pub fn ends_with_its_run(&self) -> bool {
         let flag = self.rest.get("deleteAfterRun").and_then(Value::as_bool);
         flag.unwrap_or(false) && self.schedule.is_once()
     }
 
+    fn times(&self) -> Times<'_> {
+        Times::of(&self.schedule, &self.id)
+    }
+
     /// Says when it is due next.
     fn plan(&mut self, now: i64) {
-        self.state.next_run_at_ms = self.schedule.next(now).filter(|_| self.enabled);
-    }
-
-    /// A run begins.
-    pub fn begin(&mut self, now: i64) {
-        self.state.running_at_ms = Some(now);
-    }
-
-    /// A run that nobody knows of any more is over.
-    pub fn forget_run(&mut self) {
-        self.state.running_at_ms = None;
-    }
-
-    /// A run ended. Ten failures in a row switch the job off. Returns what
-    /// somebody is to be told of that.
-    /// `alerts` hold where the job does not say when.
-    pub fn end(&mut self, ended: &Ended, alerts: &Alerts, now: i64) -> Option<String> {
-        let failures = self.state.end(ended, self.needs_delivery());
-        // What it does may be wanted although nobody can be told of it.
-        let has_failed = ended.error.is_some();
-        let is_lost = has_failed && failures >= FAILURES_LIMIT;
-        if is_lost || (self.schedule.is_once() && self.next_ms().is_none()) {
-            self.enabled = false;
-        }
-        let own = self.rest.get("failureAlert");
-        let policy = alert::policy(own, self.delivery.as_ref(), alerts);
-        self.state.notice(policy, is_lost, now)
-    }
-
-    /// Notes what became of the result of its run that began `at_ms`, where that is the
-    /// last one and ended before it was known. Returns what somebody is to be told.
-    pub fn delivered(
-        &mut self,
-        at_ms: i64,
-        delivered: &Delivered,
-        alerts: &Alerts,
-        now: i64,
-    ) -> Option<String> {
-        if !self
-            .state
-            .delivered(at_ms, delivered, self.needs_delivery())
-        {
-            return None;
-        }
-        let own = self.rest.get("failureAlert");
-        let policy = alert::policy(own, self.delivery.as_ref(), alerts);
-        self.state.notice(policy, false, now)
+        self.state.next_run_at_ms = self.times().next(now).filter(|_| self.enabled);
     }
 
     /// In words, where results go.
@@ -536,6 +531,10 @@ impl Job {
     /// As clients are told of it.
     pub fn to_json(&self) -> Value {
         let mut job = json!(self);
+        if self.schedule.kind() == "cron" {
+            // Where it is not said, OpenClaw's clients show hourly jobs as spread.
+            job["schedule"]["staggerMs"] = json!(self.schedule.stagger_ms());
+        }
         job["configRevision"] = json!(self.revision());
         if let Some(next) = self.next_ms() {
             job["nextRunAtMs"] = json!(next);
@@ -553,45 +552,9 @@ impl Job {
     }
 }
 
-/// Sixteen bytes that stand for `text` and for nothing else.
-pub fn fingerprint(text: &str) -> [u8; 16] {
-    let digest = digest(&SHA256, text.as_bytes());
-    let mut bytes = [0; 16];
-    bytes
-        .iter_mut()
-        .zip(digest.as_ref())
-        .for_each(|(to, from)| *to = *from);
-    bytes
-}
-
 /// Names the jobs as they are: pages with the same one are of one list.
 pub fn revision(jobs: &[Job]) -> String {
     named(&jobs.iter().map(Job::stored).collect::<Vec<_>>().concat())
-}
-
-/// A short name for `text`, which changes with it.
-fn named(text: &str) -> String {
-    let digest = digest(&SHA256, text.as_bytes());
-    let digits = digest.as_ref().iter().map(|byte| format!("{byte:02x}"));
-    format!("sha256:{}", digits.collect::<String>())
-}
-
-/// Puts `value` in the place of `field`. Of an object of the same kind only what
-/// `value` has is changed, as OpenClaw's clients expect.
-fn change(field: &mut Value, value: Value) {
-    let kind = |it: &Value| it.get("kind").cloned();
-    let other_kind = kind(&value).is_some() && kind(&value) != kind(field);
-    match (field, value) {
-        (Value::Object(fields), Value::Object(values)) if !other_kind => {
-            for (name, value) in values {
-                match value {
-                    Value::Null => drop(fields.remove(&name)),
-                    value => drop(fields.insert(name, value)),
-                }
-            }
-        }
-        (field, value) => *field = value,
-    }
 }
 
 #[cfg(test)]

@@ -46,6 +46,8 @@ pub struct Ended {
     pub took_ms: i64,
     /// Why it came to nothing.
     pub error: Option<String>,
+    /// That it cost more than it might, in words.
+    pub over_budget: Option<String>,
     /// What became of its result.
     pub delivered: Delivered,
     /// Nothing was to be done; `error` is none then.
@@ -54,13 +56,14 @@ pub struct Ended {
 
 impl State {
     /// A run ended; that its result was not delivered is a failure where it `needs`
-    /// that. Returns the failures in a row.
+    /// that, and so is that it cost too much. Returns the failures in a row.
     pub(super) fn end(&mut self, ended: &Ended, needs: bool) -> u64 {
         let undelivered = match &ended.delivered {
             Delivered::Failed(why) if needs => Some(format!("not delivered: {why}")),
             _ => None,
         };
         let error = ended.error.clone().or(undelivered);
+        let error = error.or_else(|| ended.over_budget.clone());
         self.last_run_at_ms = self.running_at_ms.take().or(Some(ended.at_ms));
         self.last_duration_ms = Some(ended.took_ms);
         let status = match &ended.error {
@@ -89,7 +92,7 @@ impl State {
     /// What became of the result of the last run, if that began `at_ms`, is known now;
     /// whether it is such a failure as [`State::end`] says.
     pub(super) fn delivered(&mut self, at_ms: i64, delivered: &Delivered, needs: bool) -> bool {
-        if self.last_run_at_ms != Some(at_ms) {
+        if !self.is_last(at_ms) {
             return false;
         }
         self.last_delivered = Some(*delivered == Delivered::Yes);
@@ -103,6 +106,16 @@ impl State {
             self.consecutive_errors = Some(self.consecutive_errors.unwrap_or(0) + 1);
         }
         needs
+    }
+
+    /// Whether the last run began `at_ms`.
+    pub(super) fn is_last(&self, at_ms: i64) -> bool {
+        self.last_run_at_ms == Some(at_ms)
+    }
+
+    /// Whether a run began `at_ms` or later.
+    pub(super) fn has_run_since(&self, at_ms: i64) -> bool {
+        self.last_run_at_ms.is_some_and(|last| last >= at_ms)
     }
 
     /// The job is switched on: what went wrong before does not count.
@@ -161,6 +174,7 @@ mod tests {
             at_ms: 1,
             took_ms: 1,
             error: error.map(str::to_owned),
+            over_budget: None,
             delivered: Delivered::NotRequested,
             is_skipped: false,
         }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::state::FAILURES_LIMIT;
 
 const NOW: i64 = 1_795_251_600_000;
 
@@ -21,6 +22,10 @@ fn a_job_is_what_was_sent_with_its_next_time() {
     assert_eq!(json["schedule"]["anchorMs"], NOW);
     assert_eq!(json["delivery"], json!({"mode": "none"}));
     assert_eq!(Job::read(&job().stored()), Some(job()));
+    let mut hourly = params();
+    hourly["schedule"] = json!({"kind": "cron", "expr": "0 * * * *"});
+    let hourly = Job::new("j".to_owned(), hourly, NOW).unwrap();
+    assert_eq!(hourly.to_json()["schedule"]["staggerMs"], 0);
 }
 
 #[test]
@@ -134,15 +139,8 @@ fn changes_take_effect_and_failures_switch_it_off() {
     for failing in &mut both {
         for number in 1..=FAILURES_LIMIT {
             failing.begin(NOW);
-            let ended = Ended {
-                at_ms: NOW,
-                took_ms: 1,
-                error: Some("no".to_owned()),
-                delivered: Delivered::NotRequested,
-                is_skipped: false,
-            };
             // That it is not run any more is told in any case.
-            let told = failing.end(&ended, &Alerts::default(), NOW);
+            let told = failing.end(&ended(Some("no")), &Alerts::default(), NOW);
             assert_eq!(told.is_some(), number == FAILURES_LIMIT, "{told:?}");
         }
         assert!(!failing.enabled);
@@ -290,6 +288,90 @@ fn job_that_is_over_can_be_changed_and_not_be_switched_on() {
 }
 
 #[test]
+fn job_that_ran_once_is_not_switched_on_for_the_same_time() {
+    let at_ms = NOW + 3_600_000;
+    let mut params = params();
+    params["schedule"] = json!({"kind": "at", "at": "2026-11-21T10:00:00Z"});
+    let job = Job::new("j".to_owned(), params, NOW).unwrap();
+    let resumed = |from: &Job, now: i64| {
+        let on = json!({"enabled": true});
+        let patched = from.patched(on.as_object().unwrap().clone(), now);
+        patched.and_then(|it| it.to_come(Some(from), now))
+    };
+    let off = json!({"enabled": false});
+    let off = job.patched(off.as_object().unwrap().clone(), NOW).unwrap();
+    // What was paused over its time is a little late.
+    let late = resumed(&off, at_ms + 30_000).unwrap();
+    assert_eq!(late.next_ms(), Some(at_ms));
+    let mut ran = job.clone();
+    assert_eq!(ran.fall_due(at_ms, CatchUp::Once).len(), 1);
+    ran.begin(at_ms + 20);
+    ran.end(&ended(None), &Alerts::default(), at_ms + 40);
+    assert!(!ran.enabled && ran.ends_with_its_run());
+    let refused = resumed(&ran, at_ms + 30_000).unwrap_err().to_string();
+    assert!(
+        refused.contains("is past: give it another time"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn job_that_runs_once_goes_away_unless_it_says_otherwise() {
+    let once = json!({"kind": "at", "at": "2026-11-21T10:00:00Z"});
+    let mut params = params();
+    params["schedule"] = once.clone();
+    for (said, expected) in [
+        (Value::Null, true),
+        (json!(true), true),
+        (json!(false), false),
+    ] {
+        params["deleteAfterRun"] = said.clone();
+        let job = Job::new("j".to_owned(), params.clone(), NOW).unwrap();
+        assert_eq!(job.to_json()["deleteAfterRun"], json!(expected), "{said}");
+        assert_eq!(job.ends_with_its_run(), expected, "{said}");
+    }
+    assert_eq!(job().to_json().get("deleteAfterRun"), None);
+    let patch = json!({"schedule": once});
+    let changed = job()
+        .patched(patch.as_object().unwrap().clone(), NOW)
+        .unwrap();
+    assert!(changed.ends_with_its_run());
+}
+
+#[test]
+fn job_that_went_over_its_budget_did_what_it_was_to_do_and_failed() {
+    let mut job = job();
+    let over = Ended {
+        over_budget: Some("it cost too much".to_owned()),
+        ..ended(None)
+    };
+    job.begin(NOW);
+    let alerts = Alerts::default();
+    job.end(&over, &alerts, NOW);
+    assert_eq!(job.last_status(), Some("ok"));
+    let state = &job.to_json()["state"];
+    assert_eq!(state["lastError"], "it cost too much");
+    assert_eq!(state["consecutiveErrors"], 1);
+    for number in 2..=FAILURES_LIMIT {
+        assert!(job.enabled, "{number}");
+        job.begin(NOW);
+        job.end(&over, &alerts, NOW);
+    }
+    assert!(!job.enabled);
+}
+
+fn ended(error: Option<&str>) -> Ended {
+    Ended {
+        at_ms: NOW,
+        took_ms: 1,
+        error: error.map(str::to_owned),
+        over_budget: None,
+        delivered: Delivered::NotRequested,
+        is_skipped: false,
+    }
+}
+
+#[test]
 fn job_that_comes_too_often_since_earlier_can_be_switched_off() {
     let mut params = params();
     params["schedule"] = json!({"kind": "every", "everyMs": 20});
@@ -302,6 +384,18 @@ fn job_that_comes_too_often_since_earlier_can_be_switched_off() {
     let sooner = json!({"schedule": {"kind": "every", "everyMs": 19}});
     let refused = changed(sooner).unwrap_err().to_string();
     assert!(refused.contains("no job runs more often"), "{refused}");
+}
+
+#[test]
+fn job_whose_steps_led_too_far_since_earlier_can_be_switched_off() {
+    let mut params = params();
+    params["schedule"] = json!({"kind": "cron", "expr": "*/90 * * * *", "tz": "UTC"});
+    let job = Job::new("j".to_owned(), params, NOW).unwrap();
+    let made = job.clone().to_come(None, NOW).unwrap_err().to_string();
+    assert!(made.contains("*/90 in the minutes"), "{made}");
+    let off = json!({"enabled": false});
+    let off = job.patched(off.as_object().unwrap().clone(), NOW).unwrap();
+    assert!(!off.to_come(Some(&job), NOW).unwrap().enabled);
 }
 
 #[test]

@@ -1,7 +1,5 @@
 //! When a schedule is due.
 
-use std::collections::VecDeque;
-
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
@@ -10,17 +8,9 @@ use crate::calendar;
 use crate::invalid::Invalid;
 use crate::when;
 
-/// Times that are told apart of those that have come.
-const APART: usize = 50;
-
 /// The shortest time between two runs, in milliseconds: a calendar has nothing
 /// shorter than its second, and each time that comes is a row on the disk.
 pub(super) const SHORTEST_MS: i64 = 1000;
-
-/// Times to come of a calendar that are looked at for two that are close: those of two
-/// whole days, where one comes every five minutes, and of more where it comes more
-/// seldom. The times of the day are the same on each day of an expression.
-const LOOKED_AT: usize = 600;
 
 /// When a job runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -55,7 +45,8 @@ pub enum Timing {
         /// IANA; the host's when absent.
         #[serde(skip_serializing_if = "Option::is_none")]
         tz: Option<String>,
-        /// Kept for OpenClaw; runs are not spread here.
+        /// How much later than that it may be, in milliseconds: by how much, the job's id
+        /// says. Nothing is where that is not said, as for 0.
         #[serde(skip_serializing_if = "Option::is_none")]
         stagger_ms: Option<i64>,
     },
@@ -90,7 +81,15 @@ impl Timing {
         Ok(self)
     }
 
-    /// The first time after `now`; None when there is none.
+    /// The milliseconds in which its times are spread.
+    pub(super) fn stagger_ms(&self) -> i64 {
+        match self {
+            Self::Cron { stagger_ms, .. } => stagger_ms.unwrap_or_default(),
+            Self::At { .. } | Self::Every { .. } => 0,
+        }
+    }
+
+    /// The first time after `now`, as if it were not spread; None when there is none.
     pub(super) fn next(&self, now: i64) -> Option<i64> {
         match self {
             Self::At { at, .. } => {
@@ -112,79 +111,24 @@ impl Timing {
         }
     }
 
-    /// The last times until `now` of those that have come, `first` and what is
-    /// after it; the first one first.
-    pub(super) fn due(&self, first: i64, now: i64) -> VecDeque<i64> {
-        let mut times = VecDeque::from([first]);
-        while let Some(next) = self.next(*times.back().unwrap_or(&first)) {
-            if next > now {
-                return times;
-            }
-            times.push_back(next);
-            if times.len() > APART {
-                return self.last(first, now);
-            }
-        }
-        times
-    }
-
-    /// The last times from `first` until `now`, when there are many.
-    fn last(&self, first: i64, now: i64) -> VecDeque<i64> {
-        let mut times = VecDeque::new();
-        let mut until = now;
-        while times.len() < APART {
-            let Some(before) = self.before(first, until) else {
-                break;
-            };
-            times.push_front(before);
-            until = before - 1;
-        }
-        times
-    }
-
-    /// The last time until `until`, which is not before `first`.
-    fn before(&self, first: i64, until: i64) -> Option<i64> {
-        let is_until = |at: i64| self.next(at).is_some_and(|next| next <= until);
-        let (mut low, mut high) = (first - 1, until);
-        if !is_until(low) {
-            return None;
-        }
-        while high - low > 1 {
-            let middle = low + (high - low) / 2;
-            if is_until(middle) {
-                low = middle;
-            } else {
-                high = middle;
-            }
-        }
-        self.next(low)
-    }
-
-    /// Refuses what would come again sooner than may be.
+    /// Refuses what would come again sooner than may be, or otherwise than it says. Jobs
+    /// that are kept may have it.
     pub(super) fn spaced(&self) -> Result<(), Invalid> {
         match self {
             Self::Every { every_ms, .. } if *every_ms < SHORTEST_MS => {
                 let problem = format!("must be >= {SHORTEST_MS}: no job runs more often");
                 Err(Invalid::field("schedule/everyMs", &problem))
             }
+            Self::Cron {
+                stagger_ms: Some(..0),
+                ..
+            } => {
+                let problem = "must be 0 or more milliseconds; 0 is exactly on time";
+                Err(Invalid::field("schedule/staggerMs", problem))
+            }
+            Self::Cron { expr, .. } => calendar::check_steps(expr),
             _ => Ok(()),
         }
-    }
-
-    /// Whether two of the next [`LOOKED_AT`] times are less than `period_ms` apart.
-    pub(super) fn comes_within(&self, period_ms: i64, now: i64) -> bool {
-        if let Some(every) = self.every_ms() {
-            return every < period_ms;
-        }
-        let mut times = std::iter::successors(self.next(now), |at| self.next(*at));
-        let Some(mut before) = times.next() else {
-            return false;
-        };
-        times.take(LOOKED_AT).any(|at| {
-            let between = at - before;
-            before = at;
-            between < period_ms
-        })
     }
 
     /// The milliseconds between two times, where they are counted.
@@ -204,7 +148,8 @@ impl Timing {
                     there.strftime("%a %-d %b %Y %H:%M:%S %Z").to_string()
                 });
                 let at = there.unwrap_or_else(|_| at.clone());
-                Invalid::field("schedule/at", &format!("must be to come; {at} is past"))
+                let problem = format!("must be to come; {at} is past: give it another time");
+                Invalid::field("schedule/at", &problem)
             }
             Self::Every { .. } => Invalid::field("schedule/everyMs", "is longer than calendars"),
             Self::Cron { .. } => Invalid::field("schedule/expr", "never comes"),

@@ -3,7 +3,7 @@
 use jiff::civil::{DateTime, Time};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
-use openclaw_moment::{coming, shown};
+use openclaw_moment::{Unclear, coming, shown};
 
 use crate::invalid::Invalid;
 
@@ -42,7 +42,10 @@ pub(crate) fn read(text: &str, zone: Option<TimeZone>, now: i64) -> Result<Times
     }
     let zone = zone.unwrap_or_else(TimeZone::system);
     let now = Timestamp::from_millisecond(now).map_err(|_| refused())?;
-    coming(text, &now.to_zoned(zone)).ok_or_else(refused)
+    coming(text, &now.to_zoned(zone)).map_err(|unclear| match unclear {
+        Unclear::Unknown => refused(),
+        Unclear::Several(words) => Invalid::field("schedule/at", &words),
+    })
 }
 
 /// `2026-12-24T18:00[Europe/Berlin]`, with an offset or without one.
@@ -112,6 +115,9 @@ mod tests {
         }
         let refused = read("soon", None, NOW).unwrap_err().to_string();
         assert!(refused.contains("schedule/at") && refused.contains("tomorrow 9:00"));
+        let several = read("sunday midnight", None, NOW).unwrap_err().to_string();
+        let words = "at /schedule/at: \"sunday midnight\" may mean several times; say \"Sun 22 Nov";
+        assert!(several.starts_with(words), "{several}");
     }
 
     #[test]

@@ -22,7 +22,7 @@ mod words;
 pub use charge::Charge;
 pub use totals::MOST_TOKENS;
 use totals::Totals;
-pub use words::{day, stopped, tokens, turn};
+pub use words::{day, stopped, tokens, turn, unaffordable};
 
 /// The most tokens of an answer to a request that names no limit: what the
 /// models with the longest answers write.
@@ -35,6 +35,10 @@ pub struct Budget {
     pub output_tokens: u64,
     /// US dollars for this turn.
     pub cost_per_turn: f64,
+    /// That is held before each answer, not after: none is longer than what is left pays
+    /// for. Nobody is there who would say what the rest is to cost.
+    #[serde(default)]
+    pub is_firm: bool,
     /// US dollars for all of the agent's turns of a day.
     pub cost_per_day: f64,
     /// What they cost before this turn.
@@ -54,6 +58,22 @@ pub struct Estimate {
     pub most_output: u64,
     /// `None`: nobody knows it.
     pub price: Option<Price>,
+}
+
+/// Tokens of an answer that says something. A shorter one is not asked for.
+const LEAST_ANSWER: u64 = 256;
+
+impl Estimate {
+    /// What being asked costs at `price`, in US dollars, if the provider keeps all of it.
+    fn question(&self, price: &Price) -> f64 {
+        let kept = price.of(0, 0, 0, self.input);
+        price.of(self.input, 0, 0, 0).max(kept)
+    }
+
+    /// What the longest answer costs beside that.
+    fn answer(&self, price: &Price) -> f64 {
+        price.of(self.input, self.most_output, 0, 0) - price.of(self.input, 0, 0, 0)
+    }
 }
 
 /// The bill of one turn.
@@ -154,13 +174,16 @@ impl Bill {
     /// Beside others it passes only while what is used and all that those
     /// under way may still use is less than the limits; until then it waits
     /// for them. So a limit is passed by one answer at most, however many are
-    /// asked for at once.
+    /// asked for at once; one that is firm by none: what the answer may have is
+    /// with its charge.
     pub async fn admit(self: &Arc<Self>, asked: &Estimate) -> Result<Charge, String> {
         let mut settled = self.settled.subscribe();
         loop {
             settled.borrow_and_update();
             match self.try_admit(asked) {
-                Admission::Passed(id) => return Ok(Charge::new(Arc::clone(self), id)),
+                Admission::Passed(id, most_output) => {
+                    return Ok(Charge::new(Arc::clone(self), id, most_output));
+                }
                 Admission::Refused(why) => return Err(why),
                 // The sender lives in self.
                 Admission::Later => _ = settled.changed().await,
@@ -180,11 +203,42 @@ impl Bill {
         let fits = self
             .passed_limit(reserved.output, reserved.cost, before)
             .is_none();
-        if sum.open.is_empty() || fits {
-            Admission::Passed(sum.open(asked.clone()))
-        } else {
-            Admission::Later
+        let is_alone = sum.open.is_empty();
+        match self.affords(reserved.cost, asked) {
+            Err(why) if is_alone => {
+                sum.refusal = Some(why.clone());
+                Admission::Refused(why)
+            }
+            Ok(most_output) if is_alone || (fits && most_output == asked.most_output) => {
+                let asked = Estimate {
+                    most_output,
+                    ..asked.clone()
+                };
+                Admission::Passed(sum.open(asked), most_output)
+            }
+            _ => Admission::Later,
         }
+    }
+
+    /// The longest answer to `asked` that what is left beside `reserved` pays for, at most as
+    /// long as it may be; else why there is none, for the user. So it is where the limit of
+    /// the turn is firm and the price known.
+    fn affords(&self, reserved: f64, asked: &Estimate) -> Result<u64, String> {
+        let (Some(price), true) = (&asked.price, self.budget.is_firm) else {
+            return Ok(asked.most_output);
+        };
+        let limit = self.budget.cost_per_turn;
+        let left = limit - reserved - self.beside();
+        let (question, answer) = (asked.question(price), asked.answer(price));
+        if question + answer <= left {
+            return Ok(asked.most_output);
+        }
+        let part = ((left - question) / answer).max(0.0);
+        let tokens = (part * asked.most_output as f64) as u64;
+        if question > left || tokens < LEAST_ANSWER.min(asked.most_output) {
+            return Err(unaffordable(question, left, limit));
+        }
+        Ok(tokens)
     }
 
     fn passed_limit(&self, output: u64, cost: f64, before: f64) -> Option<String> {
@@ -222,7 +276,8 @@ impl Bill {
 }
 
 enum Admission {
-    Passed(u64),
+    /// With the answer's number and the most tokens that it may have.
+    Passed(u64, u64),
     Refused(String),
     Later,
 }

@@ -22,6 +22,17 @@ pub struct Relay {
     pub beta: Option<String>,
 }
 
+/// A header of requests that a subscription to ChatGPT pays for.
+const SUBSCRIPTION: &str = "chatgpt-account-id";
+
+impl Relay {
+    /// Whether a request may say how long its answer is at most: one that a subscription
+    /// pays for may not.
+    pub fn takes_a_limit(&self) -> bool {
+        !self.headers.iter().any(|(name, _)| name == SUBSCRIPTION)
+    }
+}
+
 /// A header's value that is a credential, or may hold one.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(transparent)]

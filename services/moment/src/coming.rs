@@ -6,6 +6,7 @@ use jiff::{SignedDuration, Timestamp, ToSpan as _, Zoned};
 
 use crate::said::{digits, number, words};
 use crate::span;
+use crate::unclear::Unclear;
 
 /// Days of a week by their names.
 const DAYS: [(&str, Weekday); 7] = [
@@ -42,6 +43,8 @@ const ORDINALS: [&str; 4] = ["st", "nd", "rd", "th"];
 
 /// When it is when only the day is said: its morning.
 const OF_A_DAY: Time = Time::constant(9, 0, 0, 0);
+
+const NOON: Time = Time::constant(12, 0, 0, 0);
 
 /// How far ahead a date without a year is looked for: leap days skip a century.
 const YEARS_AHEAD: i16 = 8;
@@ -82,9 +85,26 @@ struct Clock {
     time: Time,
     /// The hour may be one of the afternoon, too.
     is_open: bool,
+    /// It is written as clocks show it, which is with 24 hours: `5:30`.
+    is_shown: bool,
+    /// It is where one day ends and another begins.
+    is_midnight: bool,
 }
 
+/// Hours before which somebody who names one without its half of the day may as well mean
+/// that of the afternoon.
+const UNUSUAL: i8 = 7;
+
 impl Clock {
+    fn exact(time: Time) -> Self {
+        Self {
+            time,
+            is_open: false,
+            is_shown: false,
+            is_midnight: false,
+        }
+    }
+
     /// The hour of a clock with `half`, the hours before its own, where that is said.
     fn of((hour, minute, second): (i64, i64, i64), half: Option<i64>) -> Option<Self> {
         let (hour, is_open) = match half {
@@ -94,7 +114,10 @@ impl Clock {
         };
         let part = |number: i64| i8::try_from(number).ok();
         let time = Time::new(part(hour)?, part(minute)?, part(second)?, 0).ok()?;
-        Some(Self { time, is_open })
+        Some(Self {
+            is_open,
+            ..Self::exact(time)
+        })
     }
 
     /// The time in `part` of the day; None: it is none of it.
@@ -103,16 +126,36 @@ impl Clock {
         if hours.contains(&self.time.hour()) {
             return Some(self.time);
         }
-        let later = self.time.hour() + 12;
-        let is_meant = self.is_open && hours.contains(&later);
-        is_meant.then(|| self.time.with().hour(later).build().ok())?
+        let later = self.later().filter(|later| hours.contains(&later.hour()));
+        later.filter(|_| self.is_open)
     }
+
+    /// What it may show: at five somebody may get up or go home.
+    fn readings(self) -> Vec<Time> {
+        let is_either = self.is_open && !self.is_shown && self.time.hour() < UNUSUAL;
+        let later = self.later().filter(|_| is_either);
+        [self.time].into_iter().chain(later).collect()
+    }
+
+    fn later(self) -> Option<Time> {
+        let later = self.time.hour().checked_add(12)?;
+        self.time.with().hour(later).build().ok()
+    }
+}
+
+/// Which one of a day of the week is said to be meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Which {
+    Unsaid,
+    This,
+    Next,
 }
 
 /// What was said of a time.
 #[derive(Debug, Default)]
 struct Said {
     date: Option<Date>,
+    weekday: Option<(Weekday, Which)>,
     part: Option<Part>,
     clock: Option<Clock>,
     /// It is of today, whether or not that is past.
@@ -121,17 +164,35 @@ struct Said {
 
 /// The time that `text` says when it is `now`, on the clock there unless it names a zone:
 /// `tomorrow at nine`, `friday evening`, `24 Dec 18:00`, `in two hours`, `20m`. It may be
-/// past, as `today 8:00` may. None: it cannot be understood, or may mean several times.
-pub fn coming(text: &str, now: &Zoned) -> Option<Timestamp> {
-    let text = text.trim();
+/// past, as `today 8:00` may.
+///
+/// # Errors
+/// It cannot be understood, or may mean several times.
+pub fn coming(text: &str, now: &Zoned) -> Result<Timestamp, Unclear> {
+    let (mut readings, zone) = read(text.trim(), now).ok_or(Unclear::Unknown)?;
+    readings.sort_unstable();
+    readings.dedup();
+    match *readings.as_slice() {
+        [] => Err(Unclear::Unknown),
+        [only] => Ok(only),
+        _ => Err(Unclear::several(text.trim(), &readings, zone, now)),
+    }
+}
+
+/// All times that may be meant, and the zone that is named.
+fn read(text: &str, now: &Zoned) -> Option<(Vec<Timestamp>, Option<TimeZone>)> {
     let words = words(text.strip_prefix('+').unwrap_or(text));
     let is_zone = |word: &&str| word.contains('/') || matches!(*word, "utc" | "gmt");
     let (zones, words): (Vec<&str>, Vec<&str>) =
         words.iter().map(String::as_str).partition(is_zone);
-    let now = match *zones.as_slice() {
-        [] => now.clone(),
-        [name] => now.with_time_zone(TimeZone::get(name).ok()?),
+    let zone = match *zones.as_slice() {
+        [] => None,
+        [name] => Some(TimeZone::get(name).ok()?),
         _ => return None,
+    };
+    let now = match &zone {
+        Some(zone) => now.with_time_zone(zone.clone()),
+        None => now.clone(),
     };
     let (is_span, words) = match words.as_slice() {
         ["in", rest @ ..] if span::read(rest).is_some() => (true, rest),
@@ -139,28 +200,33 @@ pub fn coming(text: &str, now: &Zoned) -> Option<Timestamp> {
     };
     // `ten minutes to nine`
     let is_beside = !is_span && beside(words).is_some();
-    match span::read(words).filter(|_| !is_beside) {
+    let readings = match span::read(words).filter(|_| !is_beside) {
         Some((length, taken)) => after(&length, &words[taken..], &now),
-        None => Said::default().all(words, &now)?.moment(&now),
-    }
+        None => Said::default().all(words, &now)?.readings(&now),
+    };
+    Some((readings?, zone))
 }
 
-/// The time so long after now, or after the day that `rest` says.
-fn after(length: &span::Said, rest: &[&str], now: &Zoned) -> Option<Timestamp> {
+/// The times so long after now, or after the day that `rest` says.
+fn after(length: &span::Said, rest: &[&str], now: &Zoned) -> Option<Vec<Timestamp>> {
     let span = length.span()?;
     let then = now.checked_add(span).ok()?;
     let (said, rest) = match rest {
-        [] | ["from", "now"] => return Some(then.timestamp()).filter(|_| then > *now),
+        [] | ["from", "now"] => return (then > *now).then(|| vec![then.timestamp()]),
         _ if !length.is_of_days() => return None,
         ["from", "now", rest @ ..] => (Said::of_day(then.date()), rest),
         ["from", rest @ ..] => {
-            let mut said = Said::default().all(rest, now)?;
-            said.date = Some(said.date?.checked_add(span).ok()?);
-            return said.moment(now);
+            let said = Said::default().all(rest, now)?;
+            let mut readings = Vec::new();
+            for day in said.days(now)? {
+                let date = Some(day.checked_add(span).ok()?);
+                readings.extend(said.on(date, now)?);
+            }
+            return Some(readings);
         }
         rest => (Said::of_day(then.date()), rest),
     };
-    said.all(rest, now)?.moment(now)
+    said.all(rest, now)?.readings(now)
 }
 
 impl Said {
@@ -183,13 +249,11 @@ impl Said {
 
     /// Takes what `words` begin with; how many of them that is.
     fn take(&mut self, words: &[&str], now: &Zoned) -> Option<usize> {
-        let first = words.first()?;
+        let first = *words.first()?;
         let second = words.get(1).copied().unwrap_or_default();
-        match *first {
+        match first {
             "at" | "on" if !second.is_empty() => return Some(1),
             "in" if Part::named(second).is_some() => return Some(1),
-            "next" if weekday(second).is_some() => return Some(1),
-            "this" if weekday(second).is_some() => return Some(1),
             "this" if Part::named(second).is_some() => {
                 self.is_this = true;
                 return Some(1);
@@ -200,6 +264,10 @@ impl Said {
                 return Some(1);
             }
             _ => {}
+        }
+        if let Some((meant, taken)) = day_of_week(first, second) {
+            set(&mut self.weekday, meant)?;
+            return Some(taken);
         }
         if let Some(part) = Part::named(first) {
             set(&mut self.part, part)?;
@@ -213,14 +281,7 @@ impl Said {
             && first.contains(':')
         {
             set(&mut self.date, both.date())?;
-            let time = both.time();
-            set(
-                &mut self.clock,
-                Clock {
-                    time,
-                    is_open: false,
-                },
-            )?;
+            set(&mut self.clock, Clock::exact(both.time()))?;
             return Some(1);
         }
         let (clock, taken) = clock(words)?;
@@ -228,22 +289,119 @@ impl Said {
         Some(taken)
     }
 
-    fn moment(&self, now: &Zoned) -> Option<Timestamp> {
-        let time = match (self.clock, self.part) {
-            (None, None) => self.date.map(|_| OF_A_DAY)?,
-            (None, Some(part)) => Time::new(part.usual, 0, 0, 0).ok()?,
-            (Some(clock), None) => clock.time,
-            (Some(clock), Some(part)) => clock.within(part)?,
+    /// The days that may be meant; none: none is said. Outer None: no day is what is said.
+    fn days(&self, now: &Zoned) -> Option<Vec<Date>> {
+        let today = now.date();
+        let in_days = |days: i64| today.checked_add(days.days()).ok();
+        let Some((day, which)) = self.weekday else {
+            return Some(self.date.into_iter().collect());
+        };
+        if let Some(date) = self.date {
+            // `Saturday 28 November`, which is to be one.
+            let is_one = date.weekday() == day && which == Which::Unsaid;
+            return is_one.then(|| vec![date]);
+        }
+        let ahead = i64::from(today.weekday().until(day));
+        let in_a_week = in_days(ahead + 7)?;
+        let days = match which {
+            Which::This => vec![in_days(ahead)?],
+            // Today, which has that name, or a week after.
+            Which::Unsaid if ahead == 0 => vec![today, in_a_week],
+            Which::Unsaid => vec![in_days(ahead)?],
+            Which::Next if ahead == 0 => vec![in_a_week],
+            Which::Next => {
+                let of_next_week = [Weekday::Monday, Weekday::Sunday].map(|first| {
+                    let is_this_week = first.until(day) > first.until(today.weekday());
+                    if is_this_week { ahead + 7 } else { ahead }
+                });
+                let days = [ahead].into_iter().chain(of_next_week);
+                let mut days: Vec<Date> = days.filter_map(in_days).collect();
+                days.sort_unstable();
+                days.dedup();
+                days
+            }
+        };
+        Some(days)
+    }
+
+    /// The times that may be meant.
+    fn readings(&self, now: &Zoned) -> Option<Vec<Timestamp>> {
+        let days = self.days(now)?;
+        let mut readings = match days.as_slice() {
+            [] => self.on(None, now)?,
+            days => {
+                let on = days.iter().map(|day| self.on(Some(*day), now));
+                on.collect::<Option<Vec<_>>>()?.concat()
+            }
+        };
+        // Of today nobody means what is past, where there is something to come.
+        let is_to_come = |at: &Timestamp| *at > now.timestamp();
+        if readings.iter().any(is_to_come) {
+            readings.retain(is_to_come);
+        }
+        Some(readings)
+    }
+
+    /// The times that may be meant on that day, or on no day that is named.
+    fn on(&self, date: Option<Date>, now: &Zoned) -> Option<Vec<Timestamp>> {
+        if self.clock.is_some_and(|clock| clock.is_midnight) {
+            return self.midnights(date, now);
+        }
+        let times = match (self.clock, self.part) {
+            (None, None) => date.map(|_| vec![OF_A_DAY])?,
+            (None, Some(part)) => vec![Time::new(part.usual, 0, 0, 0).ok()?],
+            (Some(clock), None) => clock.readings(),
+            (Some(clock), Some(part)) => vec![clock.within(part)?],
         };
         let zone = now.time_zone();
-        let today = shown(zone, now.date().to_datetime(time))?;
-        match self.date {
+        let moment = |time: Time| match date {
             Some(date) => shown(zone, date.to_datetime(time)),
-            // A part of the day alone is today's.
-            None if self.is_this || self.clock.is_none() || today > now.timestamp() => Some(today),
-            None => shown(zone, now.date().tomorrow().ok()?.to_datetime(time)),
-        }
+            None => self.unnamed(time, now),
+        };
+        times.into_iter().map(moment).collect()
     }
+
+    /// When it is `time` next where no day is named.
+    fn unnamed(&self, time: Time, now: &Zoned) -> Option<Timestamp> {
+        let zone = now.time_zone();
+        let today = shown(zone, now.date().to_datetime(time))?;
+        // A part of the day alone is today's, until that is over.
+        let is_todays = match (self.clock, self.part) {
+            (None, Some(part)) => now.hour() < part.end,
+            _ => today > now.timestamp(),
+        };
+        if self.is_this || is_todays {
+            return Some(today);
+        }
+        shown(zone, now.date().tomorrow().ok()?.to_datetime(time))
+    }
+
+    /// The midnights that may be meant: that with which a day begins, and its end. Of
+    /// today and of a night it is the end.
+    fn midnights(&self, date: Option<Date>, now: &Zoned) -> Option<Vec<Timestamp>> {
+        let day = date.unwrap_or(now.date());
+        let is_end = match self.part {
+            None => day == now.date(),
+            Some(part) if part == NIGHT => true,
+            Some(_) => return None,
+        };
+        let begin = (!is_end).then_some(day);
+        let days = begin.into_iter().chain(day.tomorrow().ok());
+        let zone = now.time_zone();
+        days.map(|day| shown(zone, day.to_datetime(Time::midnight())))
+            .collect()
+    }
+}
+
+/// The day of the week that `first` is, or `second` after a word that says which one, and
+/// how many words that takes.
+fn day_of_week(first: &str, second: &str) -> Option<((Weekday, Which), usize)> {
+    let which = match first {
+        "this" => Which::This,
+        "next" => Which::Next,
+        _ => return weekday(first).map(|day| ((day, Which::Unsaid), 1)),
+    };
+    weekday(second).map(|day| ((day, which), 2))
 }
 
 /// Says something that has not been said before.
@@ -294,14 +452,6 @@ fn date(words: &[&str], now: &Zoned) -> Option<(Date, usize)> {
         _ => {}
     }
     let first = words.first()?;
-    if let Some(day) = weekday(first) {
-        // The one that is today is meant by "today".
-        let days = match now.weekday().until(day) {
-            0 => 7,
-            days => i64::from(days),
-        };
-        return Some((in_days(days)?, 1));
-    }
     if first.contains('-') && !first.contains(':') {
         return Some((first.parse().ok()?, 1));
     }
@@ -348,15 +498,15 @@ fn of_month(words: &[&str]) -> Option<(i8, usize)> {
 
 /// The time that `words` begin with, and how many of them it takes.
 fn clock(words: &[&str]) -> Option<(Clock, usize)> {
-    let exact = |hour| {
-        Some(Clock {
-            time: Time::new(hour, 0, 0, 0).ok()?,
-            is_open: false,
-        })
-    };
     match words {
-        ["noon" | "midday", ..] => return Some((exact(12)?, 1)),
-        ["midnight", ..] => return Some((exact(0)?, 1)),
+        ["noon" | "midday", ..] => return Some((Clock::exact(NOON), 1)),
+        ["midnight", ..] => {
+            let midnight = Clock {
+                is_midnight: true,
+                ..Clock::exact(Time::midnight())
+            };
+            return Some((midnight, 1));
+        }
         _ => {}
     }
     let (minutes, skipped) = beside(words).unwrap_or((0, 0));
@@ -379,8 +529,12 @@ fn clock(words: &[&str]) -> Option<(Clock, usize)> {
     taken += usize::from(half.is_some());
     let is_exact = rest.first().is_some_and(|word| word.starts_with('0'));
     let clock = Clock::of(shown, half)?;
-    let is_open = clock.is_open && !is_exact;
-    Some((Clock { is_open, ..clock }, skipped + taken))
+    let clock = Clock {
+        is_open: clock.is_open && !is_exact,
+        is_shown: rest.first().is_some_and(|word| word.contains(':')),
+        ..clock
+    };
+    Some((clock, skipped + taken))
 }
 
 /// How many minutes beside an hour are said before it, as in `quarter to`, and how many of
@@ -424,5 +578,7 @@ fn face(words: &[&str]) -> Option<((i64, i64, i64), usize)> {
     }
 }
 
+#[cfg(test)]
+mod properties;
 #[cfg(test)]
 mod tests;

@@ -4,6 +4,7 @@
 mod coming;
 mod said;
 mod span;
+mod unclear;
 
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
@@ -11,6 +12,7 @@ use jiff::{SignedDuration, Timestamp, Zoned};
 
 pub use coming::{coming, shown};
 pub use span::span;
+pub use unclear::Unclear;
 
 /// Characters of a date alone.
 const DATE_LENGTH: usize = "2026-11-21".len();

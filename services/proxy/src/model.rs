@@ -14,7 +14,7 @@ use hyper::service::service_fn;
 use hyper::{Method, Request, Response};
 use hyper_util::rt::TokioIo;
 use openclaw_daemon::failure;
-use openclaw_model_api::bill::{Bill, Estimate, MOST_OUTPUT};
+use openclaw_model_api::bill::{Bill, Charge, Estimate, MOST_OUTPUT};
 use openclaw_model_api::relay::{Prices, Relay};
 use openclaw_model_api::upstream::Upstream;
 use openclaw_model_api::wire::{self, Grants, ModelOptions, tokens_of};
@@ -171,29 +171,53 @@ impl ModelProxy {
         let mut headers = headers::outgoing(&access.relay, &head.headers, &access.grants)
             .ok_or(Problem::Credential)?;
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        let asked_bytes = judged.bytes.len();
-        let sending = {
+        let sending = |body: Bytes| {
             let upstream = Arc::clone(&self.upstream);
-            let body = judged.bytes.clone();
             async move { upstream.relay(Method::POST, url, headers, body).await }
         };
         if !is_charged {
-            return Ok(answer::passed(sending.await?));
+            return Ok(answer::passed(sending(judged.bytes).await?));
         }
-        let model = target.model.as_ref().unwrap_or(&judged.model);
-        let asked = Estimate {
-            input: tokens_of(asked_bytes),
-            most_output: judged.most_output.unwrap_or(MOST_OUTPUT),
-            price: access.prices.of(model),
-        };
-        let charge = access.bill.admit(&asked).await.map_err(Problem::Spent)?;
+        let (judged, charge) = self.admit(&access, target, judged, &wanted).await?;
+        let sending = sending(judged.bytes.clone());
         let metered = answer::Metered {
             api: access.relay.api,
-            asked_bytes,
+            asked_bytes: judged.bytes.len(),
             most_output: judged.most_output,
             charge,
         };
         metered.pass(sending).await
+    }
+
+    /// Lets a request through as far as the budget allows, which may be with a shorter
+    /// answer.
+    async fn admit(
+        &self,
+        access: &ModelAccess,
+        target: &Target,
+        judged: wire::Judged,
+        wanted: &ModelOptions,
+    ) -> Result<(wire::Judged, Charge), Problem> {
+        let model = target.model.as_ref().unwrap_or(&judged.model);
+        let asked = Estimate {
+            input: tokens_of(judged.bytes.len()),
+            most_output: judged.most_output.unwrap_or(MOST_OUTPUT),
+            price: access.prices.of(model),
+        };
+        let charge = access.bill.admit(&asked).await.map_err(Problem::Spent)?;
+        let is_whole = charge.most_output() >= asked.most_output;
+        if is_whole || !access.relay.takes_a_limit() {
+            return Ok((judged, charge));
+        }
+        let wanted = wanted.at_most(charge.most_output());
+        let _place = self.judging.acquire().await;
+        match judge(access, &judged.bytes, &wanted) {
+            Ok(judged) => Ok((judged, charge)),
+            Err(problem) => {
+                charge.forget();
+                Err(problem)
+            }
+        }
     }
 
     /// The request's body, as it may go out.
@@ -207,15 +231,17 @@ impl ModelProxy {
         let _place = self.judging.acquire().await;
         let body = Limited::new(body, REQUEST_LIMIT).collect().await;
         let body = body.map_err(|error| Problem::TooLarge(error.to_string()))?;
-        let api = access.relay.api;
-        Ok(wire::judge(
-            api,
-            &body.to_bytes(),
-            &access.grants,
-            None,
-            wanted,
-        )?)
+        judge(access, &body.to_bytes(), wanted)
     }
+}
+
+fn judge(
+    access: &ModelAccess,
+    body: &[u8],
+    wanted: &ModelOptions,
+) -> Result<wire::Judged, Problem> {
+    let api = access.relay.api;
+    Ok(wire::judge(api, body, &access.grants, None, wanted)?)
 }
 
 /// A body is JSON and not packed: what is judged is what is sent.

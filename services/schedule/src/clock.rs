@@ -133,6 +133,7 @@ impl Schedule {
                 Outcome::Failed(why) => Some(why.clone()),
                 _ => None,
             },
+            over_budget: None,
             delivered: delivered.clone(),
             is_skipped: matches!(outcome, Outcome::Skipped(_)),
         };
@@ -159,6 +160,9 @@ impl Schedule {
             Some(job),
             Some(&closed.entry),
         );
+        if closed.is_removed {
+            self.tell(job.id(), JobAction::Removed, None, None);
+        }
         if let Some(notice) = closed.notice {
             self.alert(job, &notice).await;
         }
@@ -196,8 +200,12 @@ impl Schedule {
             job_id,
             entry,
             notice,
+            is_removed,
         } = settled;
         self.tell(&job_id, JobAction::Finished, job.as_ref(), Some(&entry));
+        if is_removed {
+            self.tell(&job_id, JobAction::Removed, None, None);
+        }
         if let (Some(job), Some(notice)) = (job, notice) {
             self.alert(&job, &notice).await;
         }

@@ -34,14 +34,14 @@ pub(crate) fn alert(job: &Job, text: &str, now: i64) -> Value {
 }
 
 /// The entry of a run in OpenClaw's fields, of the job as it is when that is
-/// written.
+/// written, and of how it passed its budget.
 pub(crate) fn of(
     run: &Run,
     ended_ms: i64,
     key: Option<&SessionKey>,
     outcome: &Outcome,
     delivered: &Delivered,
-) -> impl FnOnce(&Job) -> Value + Send + use<> {
+) -> impl FnOnce(&Job, Option<&str>) -> Value + Send + use<> {
     let (run_id, started_ms) = (run.id.clone(), run.started_ms);
     let status = outcome.status();
     let (key, delivered) = (key.map(|key| json!(key.as_str())), delivered.clone());
@@ -51,9 +51,10 @@ pub(crate) fn of(
     });
     let failed = matches!(outcome, Outcome::Failed(_));
     let error = outcome.error().map(str::to_owned);
-    move |job: &Job| {
+    move |job: &Job, over_budget: Option<&str>| {
         let undelivered = matches!(delivered, Delivered::Failed(_)) && job.needs_delivery();
-        let failed = failed || undelivered;
+        let failed = failed || undelivered || over_budget.is_some();
+        let error = error.or_else(|| over_budget.map(str::to_owned));
         let mut entry = json!({
             "ts": ended_ms,
             "jobId": job.id(),

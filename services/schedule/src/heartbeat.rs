@@ -9,6 +9,7 @@ use openclaw_commands::Sender;
 use openclaw_conversations::{Refusal, channels};
 use openclaw_daemon::failure;
 use openclaw_jobs::{Command, Delivered};
+use openclaw_proto::event::NOTHING_ASKED;
 use openclaw_proto::gateway::Message;
 use openclaw_proto::origin::is_shared;
 use openclaw_proto::outbox::Place;
@@ -22,6 +23,7 @@ use serde_json::{Map, json};
 use crate::audience;
 use crate::delivery::{at_place, on_channel_of, patience};
 use crate::jobs::Jobs;
+use crate::limit;
 use crate::needs::Needs;
 use crate::perform::{self, Outcome, Run};
 use crate::rows;
@@ -105,7 +107,9 @@ impl<'a> Beat<'a> {
         let text = match &outcome {
             Outcome::Answered(text) => text.clone(),
             other => {
-                self.note("failed", other.error().unwrap_or_default(), "")
+                let status = other.status();
+                let status = if status == "error" { "failed" } else { status };
+                self.note(status, other.error().unwrap_or_default(), "")
                     .await;
                 return (outcome, Some(key), Delivered::NotRequested);
             }
@@ -247,7 +251,7 @@ impl<'a> Beat<'a> {
         let seconds = beat.timeout_seconds.unwrap_or(every);
         let extra = Extra {
             model: beat.model.clone(),
-            limits: Map::from_iter([("costPerTurn".to_owned(), json!(question.limit_usd))]),
+            limits: Map::from_iter([(perform::COST.to_owned(), json!(question.limit_usd))]),
             light_context: beat.light_context,
             sender: Sender::program(),
             ..Extra::default()
@@ -260,7 +264,10 @@ impl<'a> Beat<'a> {
             ..Message::default()
         };
         match self.needs.submitter.begin(message, extra).await {
-            Ok(started) => perform::answer(started, Some(seconds)).await,
+            Ok(started) => {
+                let outcome = perform::answer(started, Some(seconds)).await;
+                of_heartbeat(outcome, question.limit_usd < beat.cost_per_day)
+            }
             Err(refusal) => Outcome::Failed(failure::chain(&refusal)),
         }
     }
@@ -363,6 +370,21 @@ impl<'a> Beat<'a> {
             event["preview"] = json!(words.chars().take(200).collect::<String>());
         }
         self.needs.waker.note_heartbeat(&event).await;
+    }
+}
+
+/// The outcome in words for whoever has the heartbeat. That nothing was asked because of what
+/// `was_spent` on the day is no fault.
+fn of_heartbeat(outcome: Outcome, was_spent: bool) -> Outcome {
+    match outcome {
+        Outcome::Failed(why) if was_spent && why.contains(NOTHING_ASKED) => {
+            Outcome::Skipped(rows::OVER_BUDGET.to_owned())
+        }
+        Outcome::Failed(why) => {
+            let own = "costPerDay of the heartbeat";
+            Outcome::Failed(limit::renamed(&limit::unspoken(&why), perform::COST, own))
+        }
+        outcome => outcome,
     }
 }
 

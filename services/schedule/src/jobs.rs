@@ -73,6 +73,8 @@ pub(crate) struct Closed {
     /// What somebody is to be told.
     pub(crate) notice: Option<String>,
     pub(crate) entry: Value,
+    /// It was there to be run once, and has been.
+    pub(crate) is_removed: bool,
 }
 
 /// Whether both are declared as the same job.
@@ -400,13 +402,13 @@ impl Jobs {
     }
 
     /// Notes how a run of `job` ended, with the entry that is made of the job as
-    /// it is then; None when that is noted already.
+    /// it is then and of how it passed its budget; None when that is noted already.
     pub(crate) async fn close(
         &self,
         job: &Job,
         (run_id, state): (&str, State),
-        (ended, alerts): (Ended, Alerts),
-        entry: impl FnOnce(&Job) -> Value + Send + 'static,
+        (mut ended, alerts): (Ended, Alerts),
+        entry: impl FnOnce(&Job, Option<&str>) -> Value + Send + 'static,
     ) -> Result<Option<Closed>, Fault> {
         let (begun, run_id) = (job.clone(), run_id.to_owned());
         let is_waiting = ended.delivered == Delivered::Waiting;
@@ -415,18 +417,32 @@ impl Jobs {
             // It may have been changed or removed meanwhile.
             let found = rows::read(connection, begun.id())?;
             let is_there = found.is_some();
-            let mut job = found.unwrap_or(begun);
+            let mut job = found.unwrap_or_else(|| begun.clone());
+            if ended.error.is_none() {
+                let run = (run_id.as_str(), ended.at_ms);
+                ended.over_budget = rows::over_budget(connection, &begun, run)?;
+            }
+            let is_waiting = rows::is_waiting(connection, job.id())?;
+            let was_on = job.enabled;
             let notice = job.end(&ended, &alerts, now);
-            let entry = entry(&job);
+            // What somebody began by hand is not the run of its time.
+            job.enabled |= was_on && is_waiting && job.schedule.kind() == "at";
+            let entry = entry(&job, ended.over_budget.as_deref());
             if !rows::end(connection, &run_id, state, &entry, now)? {
                 return Ok(None);
             }
-            if job.ends_with_its_run() {
-                connection.execute("DELETE FROM jobs WHERE job_id = ?1", [job.id()])?;
+            let is_removed = is_there && !is_waiting && job.is_done_with(&ended);
+            if is_removed {
+                rows::remove(connection, job.id())?;
             } else if is_there {
                 rows::write(connection, &job, now)?;
             }
-            Ok(Some(Closed { job, notice, entry }))
+            Ok(Some(Closed {
+                job,
+                notice,
+                entry,
+                is_removed,
+            }))
         };
         let closed = self.database.call("note how a job ended", close).await;
         if is_waiting {

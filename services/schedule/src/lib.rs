@@ -9,6 +9,7 @@ mod delivery;
 mod entry;
 mod heartbeat;
 mod jobs;
+mod limit;
 mod needs;
 mod perform;
 mod rows;

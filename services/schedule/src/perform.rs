@@ -6,13 +6,14 @@ use openclaw_commands::Sender;
 use openclaw_conversations::Refusal;
 use openclaw_conversations::sessions::Sessions;
 use openclaw_daemon::failure;
-use openclaw_proto::event::GO_ON;
+use openclaw_proto::event::NOTHING_ASKED;
 use openclaw_proto::gateway::Message;
 use openclaw_sessions::SessionKey;
 use serde_json::{Map, Value, json};
 use tokio::time::timeout;
 
 use crate::audience::ISOLATED;
+use crate::limit;
 use crate::needs::Needs;
 use crate::rows::{self, Begun};
 use crate::script::{self, Part, Script};
@@ -21,6 +22,9 @@ use openclaw_runs::{Extra, Started, reply_text};
 
 /// The channel of turns that a job asks for.
 pub(crate) const CHANNEL: &str = "cron";
+
+/// The limit of a turn's cost, by its name.
+pub(crate) const COST: &str = "costPerTurn";
 
 /// Characters of a job's id that tell it apart.
 const ID_SHOWN: usize = 8;
@@ -139,7 +143,7 @@ impl Run {
     /// What its turn is held to, beside what every turn is.
     fn limits(&self) -> Map<String, Value> {
         let limit = self.limit_usd;
-        let limit = limit.map(|usd| ("costPerTurn".to_owned(), json!(usd)));
+        let limit = limit.map(|usd| (COST.to_owned(), json!(usd)));
         limit.into_iter().collect()
     }
 
@@ -193,24 +197,33 @@ impl Run {
         let limit = rest.get("timeoutSeconds").and_then(Value::as_u64);
         let outcome = answer(started, limit.filter(|seconds| *seconds > 0)).await;
         Ok(match outcome {
+            Outcome::Failed(why) if self.is_of_the_day(&why) => {
+                Outcome::Skipped(rows::OVER_BUDGET.to_owned())
+            }
             Outcome::Failed(why) => Outcome::Failed(self.of_job(&why)),
             outcome => outcome,
         })
     }
 
+    /// Whether nothing was asked because of what the day has cost: that is no fault of the
+    /// run.
+    fn is_of_the_day(&self, why: &str) -> bool {
+        let is_less = self.limit_usd < self.job.budget().left(0.0);
+        is_less && why.contains(NOTHING_ASKED)
+    }
+
     /// Why its turn failed, in words for whoever has the job: nobody talks there, and
     /// the limit may be the job's own.
     fn of_job(&self, why: &str) -> String {
-        let why = why.replace(&format!("{GO_ON}, or "), "");
-        let why = why.replace(&format!(", then {GO_ON}"), "");
+        let why = limit::unspoken(why);
         if self.limit_usd.is_none() {
             return why;
         }
         let id: String = self.job.id().chars().take(ID_SHOWN).collect();
-        why.replace(
-            "raise agents.defaults.limits.costPerTurn",
-            &format!("raise the job's budget: openclawctl cron edit {id} --budget-per-run USD, or --budget-per-day"),
-        )
+        let budget = format!(
+            "the job's budget: openclawctl cron edit {id} --budget-per-run USD, or --budget-per-day"
+        );
+        limit::renamed(&why, COST, &budget)
     }
 }
 
@@ -253,6 +266,8 @@ pub(crate) async fn answer(started: Started, limit: Option<u64>) -> Outcome {
 
 #[cfg(test)]
 mod tests {
+    use openclaw_proto::event::{GO_ON, limit_of_session};
+
     use super::*;
 
     fn run(limit_usd: Option<f64>) -> Run {
@@ -277,12 +292,36 @@ mod tests {
         );
         let own = run(Some(1.0)).of_job(&why);
         assert!(own.contains("cron edit 01234567 --budget-per-run"), "{own}");
+        let session = why.replace(
+            "agents.defaults.limits.costPerTurn",
+            &limit_of_session("costPerTurn"),
+        );
+        assert_eq!(run(Some(1.0)).of_job(&session), own);
         let agents = run(None).of_job(&why);
         assert!(
             agents.ends_with("; raise agents.defaults.limits.costPerTurn"),
             "{agents}"
         );
         assert!(!own.contains("continue") && !agents.contains("continue"));
+    }
+
+    #[test]
+    fn run_that_asked_nothing_for_what_the_day_has_cost_is_none() {
+        let budget = json!({"budget": {"perDayUsd": 1.0}});
+        let budget = budget.as_object().unwrap().clone();
+        let of = |limit: f64| {
+            let run = run(Some(limit));
+            Run {
+                job: run.job.patched(budget.clone(), 0).unwrap(),
+                ..run
+            }
+        };
+        let why = format!("{NOTHING_ASKED}: a question costs about $0.30");
+        assert!(of(0.25).is_of_the_day(&why));
+        assert!(!of(0.25).is_of_the_day("no"));
+        // The budget is too small on any day.
+        assert!(!of(1.0).is_of_the_day(&why));
+        assert!(!run(None).is_of_the_day(&why));
     }
 
     #[test]

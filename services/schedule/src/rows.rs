@@ -7,7 +7,7 @@ mod table;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use openclaw_jobs::{CatchUp, Cause, Job, Planned};
+use openclaw_jobs::{Budget, CatchUp, Cause, Job, Planned};
 use openclaw_proto::schedule::JobRun;
 use rusqlite::{Connection, Row, params};
 use serde_json::{Value, json};
@@ -268,6 +268,36 @@ pub(crate) fn spent_since(
         .query_row(params![job_id, since_ms], |row| {
             Ok((row.get(0)?, row.get(1)?))
         })
+}
+
+/// Why a run of `job` that began then cost more than it might; None: it did not.
+pub(crate) fn over_budget(
+    connection: &Connection,
+    job: &Job,
+    (run_id, started_ms): (&str, i64),
+) -> rusqlite::Result<Option<String>> {
+    let budget = job.budget();
+    if budget == Budget::default() {
+        return Ok(None);
+    }
+    let cost = connection
+        .prepare_cached(
+            "SELECT total(turns.cost_usd) FROM runs JOIN turns USING (accepted_seq)
+             WHERE runs.idempotency_key = ?1",
+        )?
+        .query_row([run_id], |row| row.get(0))?;
+    let of_day = spent_since(connection, job.id(), day_begin(started_ms))?.0;
+    Ok(budget.passed(cost, of_day))
+}
+
+/// Whether a run of a job waits for the one before it.
+pub(crate) fn is_waiting(connection: &Connection, job_id: &str) -> rusqlite::Result<bool> {
+    connection
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM job_runs
+                WHERE job_id = ?1 AND ended_ms IS NULL AND state = 'due')",
+        )?
+        .query_row([job_id], |row| row.get(0))
 }
 
 /// Whether the message of a run was taken already.

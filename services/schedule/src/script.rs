@@ -5,6 +5,7 @@
 use std::pin::pin;
 use std::time::Duration;
 
+use crate::limit;
 use crate::needs::Needs;
 use openclaw_jobs::{Command, fingerprint};
 use openclaw_proto::call::{CallError, Patience, RefusalCode, within};
@@ -87,7 +88,8 @@ impl Script<'_> {
     /// Runs it to its end; the error says why there is none. What came of it is kept
     /// until it is forgotten ([`forget`]).
     pub(crate) async fn run(&self, needs: &Needs) -> Result<Printed, String> {
-        self.outcome(needs, &turn_id(&self.name())).await
+        let outcome = self.outcome(needs, &turn_id(&self.name())).await;
+        outcome.map_err(|why| of_command(&why, self.command))
     }
 
     fn name(&self) -> String {
@@ -198,6 +200,21 @@ fn turn_id(name: &str) -> String {
         .to_string()
 }
 
+/// Why a command was stopped, in words for whoever has the job: what stopped it is the
+/// job's, not the agent's.
+fn of_command(why: &str, command: &Command) -> String {
+    let silence = match command.silent_seconds() {
+        Some(_) => "the job's payload.noOutputTimeoutSeconds (cron edit --no-output-timeout SPAN)",
+        None => "the job's payload.timeoutSeconds (cron edit --timeout SPAN)",
+    };
+    let time = "the job's payload.timeoutSeconds (cron edit --timeout SPAN)";
+    let why = why
+        .replace("the turn was stopped", "the command was stopped")
+        .replace("the agent said nothing", "it printed nothing");
+    let why = limit::renamed(&why, "noOutputSeconds", silence);
+    limit::renamed(&why, "timeoutSeconds", time)
+}
+
 /// What people are told of what a command printed, at most `limit` bytes of it.
 pub(crate) fn told(printed: &Printed, limit: Option<usize>) -> String {
     let text = printed.text();
@@ -210,6 +227,7 @@ pub(crate) fn told(printed: &Printed, limit: Option<usize>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use openclaw_proto::event::limit_of_session;
     use uuid::Uuid;
 
     use super::*;
@@ -221,6 +239,28 @@ mod tests {
         assert_ne!(one, turn_id("cron:j:2 command"));
         // Its version is not that of summaries, which a gateway throws away.
         assert_eq!(Uuid::parse_str(&one).unwrap().get_version_num(), 4);
+    }
+
+    #[test]
+    fn of_command_names_what_the_job_says() {
+        let command = |fields: serde_json::Value| {
+            let mut fields = fields;
+            fields["argv"] = json!(["x"]);
+            serde_json::from_value::<Command>(fields).unwrap()
+        };
+        let silent = command(json!({"noOutputTimeoutSeconds": 2}));
+        let why = "the turn was stopped: the agent said nothing for 2s; raise \
+                   agents.defaults.noOutputSeconds";
+        assert_eq!(
+            of_command(why, &silent),
+            "the command was stopped: it printed nothing for 2s; raise the job's \
+             payload.noOutputTimeoutSeconds (cron edit --no-output-timeout SPAN)"
+        );
+        let session = limit_of_session("noOutputSeconds");
+        let own = why.replace("agents.defaults.noOutputSeconds", &session);
+        assert_eq!(of_command(&own, &silent), of_command(why, &silent));
+        let said = of_command(why, &command(json!({"timeoutSeconds": 2})));
+        assert!(said.contains("payload.timeoutSeconds"), "{said}");
     }
 
     #[test]

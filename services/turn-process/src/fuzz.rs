@@ -117,6 +117,7 @@ impl Scene {
         let budget = Budget {
             output_tokens: 1,
             cost_per_turn: 1.0,
+            is_firm: false,
             cost_per_day: 1.0,
             spent_today: 0.0,
             spending: self.folder.path().join("usage.json"),

@@ -250,6 +250,7 @@ impl TurnStart<'_> {
         Budget {
             output_tokens: limits.output_tokens,
             cost_per_turn: limits.cost_per_turn,
+            is_firm: is_of_a_job(self.turn),
             cost_per_day: limits.cost_per_day,
             spent_today: self.turn_context.spending.today(&self.agent.id),
             spending: self.settings.paths.spending(),
@@ -298,4 +299,13 @@ fn left_alone(name: &str, until_ms: u64, route: &[Stop]) -> String {
 
 fn milliseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Channels of turns that nobody talks in: those of jobs and of heartbeats.
+const OF_JOBS: [&str; 2] = ["cron", "heartbeat"];
+
+/// Whether it is a job's turn that has a limit of its own for what it may cost.
+fn is_of_a_job(turn: &Turn) -> bool {
+    let has_limit = own_limits::names(turn).iter().any(|it| it == "costPerTurn");
+    OF_JOBS.contains(&turn.channel.as_str()) && has_limit
 }

@@ -224,3 +224,74 @@ fn zone_alone_is_for_a_calendar() {
     assert!(every.contains("spans of time"), "{every}");
     refused(json!({"kind": "cron", "expr": "0 9 * * *"})).unwrap();
 }
+
+#[test]
+fn times_are_refused_what_they_do_not_have() {
+    let refused = |line: &[&str]| fields(line).of_new("look").unwrap_err().text();
+    for (line, words) in [
+        (
+            &["--every", "1h", "--tz", "Europe/Berlin"][..],
+            "--tz is for",
+        ),
+        (&["--every", "1h", "--stagger", "30s"], "--stagger is for"),
+        (&["--at", "9:00", "--exact"], "--exact is for"),
+        (
+            &["--every", "1h", "--no-output-timeout", "5s"],
+            "--no-output-timeout is for a --command",
+        ),
+    ] {
+        let said = refused(line);
+        assert!(said.contains(words), "{line:?}: {said}");
+    }
+    let silent = fields(&[
+        "--every",
+        "1h",
+        "--command",
+        "x",
+        "--no-output-timeout",
+        "5s",
+    ]);
+    assert_eq!(
+        silent.of_new("").unwrap()["payload"]["noOutputTimeoutSeconds"],
+        5
+    );
+}
+
+#[test]
+fn calendar_is_spread_or_exact() {
+    let schedule = |line: &[&str]| fields(line).of_new("look").unwrap()["schedule"].clone();
+    let hourly = ["--cron", "0 * * * *", "--tz", "UTC"];
+    assert_eq!(schedule(&hourly).get("staggerMs"), None);
+    let spread = [&hourly[..], &["--stagger", "30s"]].concat();
+    assert_eq!(schedule(&spread)["staggerMs"], 30_000);
+    let exact = [&hourly[..], &["--exact"]].concat();
+    assert_eq!(schedule(&exact)["staggerMs"], 0);
+    let changed = |line: &[&str], kind: &str| {
+        let mut job = job();
+        job.fields["schedule"] = json!({"kind": kind});
+        fields(line).of_change("", &Without::default(), &job)
+    };
+    assert_eq!(
+        changed(&["--exact"], "cron").unwrap(),
+        json!({"schedule": {"kind": "cron", "staggerMs": 0}})
+    );
+    for kind in ["every", "at"] {
+        let refused = changed(&["--stagger", "1m"], kind).unwrap_err().text();
+        assert!(refused.contains("--stagger is for"), "{refused}");
+    }
+}
+
+#[test]
+fn job_that_runs_once_is_kept_where_that_is_said() {
+    let said = |line: &[&str]| {
+        let line = [&["--at", "tomorrow 9:00"], line].concat();
+        fields(&line)
+            .of_new("look")
+            .unwrap()
+            .get("deleteAfterRun")
+            .cloned()
+    };
+    assert_eq!(said(&[]), None);
+    assert_eq!(said(&["--keep-after-run"]), Some(json!(false)));
+    assert_eq!(said(&["--delete-after-run"]), Some(json!(true)));
+}

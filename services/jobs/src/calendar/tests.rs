@@ -76,6 +76,50 @@ fn next_goes_on_by_hours_where_every_hour_is_meant() {
     );
 }
 
+#[test]
+fn check_refuses_a_step_out_of_its_field_by_its_name() {
+    for (expr, words) in [
+        ("*/90 * * * *", "*/90 in the minutes"),
+        ("*/60 * * * *", "*/60 in the minutes"),
+        ("0 */24 * * *", "*/24 in the hours"),
+        ("0 0 */31 * *", "*/31 in the days"),
+        ("0 0 1 */12 *", "*/12 in the months"),
+        ("0 0 * * */7", "*/7 in the weekdays"),
+        ("*/61 0 0 * * *", "*/61 in the seconds"),
+        ("0 */99 0 * * *", "*/99 in the minutes"),
+        ("0,30-59/40 * * * *", "30-59/40 in the minutes"),
+        ("0-10/20 * * * *", "0-10/20 in the minutes"),
+        // As is a number that it does not have.
+        ("60 * * * *", "has 60 in the minutes, which are 0 to 59"),
+        ("0 9 32 * *", "has 32 in the days, which are 1 to 31"),
+        ("0 9 0 * *", "has 0 in the days"),
+        ("0 9-24 * * *", "has 24 in the hours"),
+        ("0 9 * 1,13 *", "has 13 in the months"),
+        ("0 9 * * 8", "has 8 in the weekdays, which are 0 to 7"),
+        ("61 0 9 * * *", "has 61 in the seconds"),
+    ] {
+        let refused = check(expr).and_then(|()| check_steps(expr));
+        let refused = refused.unwrap_err().to_string();
+        assert!(refused.contains(words), "{expr}: {refused}");
+        assert!(refused.contains("schedule/expr"), "{expr}: {refused}");
+    }
+    for expr in [
+        "*/59 * * * *",
+        "*/15 */2 */5 */3 */2",
+        "0-30/10 8-18/2 * * MON-FRI",
+        "*/30 */5 * * * *",
+        "@daily",
+        "0 9 L * *",
+        "0 9 * * 7",
+        "0 9 * * 5-7",
+        "0 9 * * MON#1",
+        "0 9 15W * *",
+    ] {
+        let checked = check(expr).and_then(|()| check_steps(expr));
+        assert_eq!(checked, Ok(()), "{expr}");
+    }
+}
+
 /// All minutes of some days on the clock there, each when it is shown first, or
 /// after it was skipped: the slow and obvious way.
 fn by_hand(zone: &TimeZone, from: i64, days: i64, fits: impl Fn(DateTime) -> bool) -> Vec<i64> {

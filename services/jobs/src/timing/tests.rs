@@ -1,6 +1,7 @@
 use jiff::Timestamp;
 
 use super::*;
+use crate::times::Times;
 use serde_json::json;
 
 /// 2026-11-21 09:00 UTC, a Saturday.
@@ -80,9 +81,18 @@ fn what_is_wrong_is_named() {
             json!({"kind": "cron", "expr": "* * * * *", "tz": "Mars"}),
             "schedule/tz",
         ),
+        (
+            json!({"kind": "cron", "expr": "* * * * *", "staggerMs": -1}),
+            "schedule/staggerMs: must be 0 or more",
+        ),
+        (
+            json!({"kind": "cron", "expr": "*/90 * * * *"}),
+            "*/90 in the minutes",
+        ),
     ] {
         let timing: Timing = serde_json::from_value(timing).unwrap();
-        let error = timing.checked(NOW).unwrap_err().to_string();
+        let checked = timing.checked(NOW).and_then(|it| it.spaced());
+        let error = checked.unwrap_err().to_string();
         assert!(error.contains(words), "{error}");
     }
 }
@@ -105,12 +115,13 @@ fn comes_within_looks_at_the_whole_of_a_days_times() {
     ] {
         let timing = json!({"kind": "cron", "expr": expr, "tz": "UTC"});
         let timing: Timing = serde_json::from_value(timing).unwrap();
-        assert_eq!(timing.comes_within(300_000, NOW), expected, "{expr}");
+        let times = Times::of(&timing, "j");
+        assert_eq!(times.comes_within(300_000, NOW), expected, "{expr}");
     }
     let every = |ms: i64| Timing::Every {
         every_ms: ms,
         anchor_ms: None,
     };
-    assert!(every(299_999).comes_within(300_000, NOW));
-    assert!(!every(300_000).comes_within(300_000, NOW));
+    assert!(Times::of(&every(299_999), "j").comes_within(300_000, NOW));
+    assert!(!Times::of(&every(300_000), "j").comes_within(300_000, NOW));
 }

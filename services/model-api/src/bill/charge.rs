@@ -15,16 +15,23 @@ use crate::wire::Extras;
 pub struct Charge {
     bill: Arc<Bill>,
     id: u64,
+    most_output: u64,
     counts: bool,
 }
 
 impl Charge {
-    pub(super) fn new(bill: Arc<Bill>, id: u64) -> Self {
+    pub(super) fn new(bill: Arc<Bill>, id: u64, most_output: u64) -> Self {
         Self {
             bill,
             id,
+            most_output,
             counts: true,
         }
+    }
+
+    /// The most tokens that are paid for.
+    pub fn most_output(&self) -> u64 {
+        self.most_output
     }
 
     /// Who answers is asked at this price.

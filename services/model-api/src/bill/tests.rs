@@ -17,6 +17,7 @@ fn bill(spent_today: f64, is_metered: bool) -> Arc<Bill> {
     let budget = Budget {
         output_tokens: 1000,
         cost_per_turn: 0.005,
+        is_firm: false,
         cost_per_day: 1.0,
         spent_today,
         spending: PathBuf::from("/nonexistent"),
@@ -287,4 +288,86 @@ async fn bill_has_the_searches_that_the_provider_made() {
     assert!((bill.cost().unwrap() - tokens - 0.03).abs() < 1e-9);
     let why = bill.admit(&ESTIMATE).await.unwrap_err();
     assert!(why.contains("costPerTurn"), "{why}");
+}
+
+fn firm() -> Arc<Bill> {
+    let mut bill = Arc::into_inner(bill(0.0, true)).unwrap();
+    bill.budget.is_firm = true;
+    Arc::new(bill)
+}
+
+#[tokio::test]
+async fn firm_bill_asks_for_no_more_than_can_be_paid_for() {
+    // $1 and $10 for a million tokens, and $0.005 for the turn.
+    let asked = |input: u64, most_output: u64| Estimate {
+        input,
+        most_output,
+        ..ESTIMATE
+    };
+    let admit = async |bill: &Arc<Bill>, asked: Estimate| {
+        let charge = bill.admit(&asked).await?;
+        let most = charge.most_output();
+        charge.forget();
+        Ok::<u64, String>(most)
+    };
+    let fresh = firm();
+    assert_eq!(admit(&fresh, asked(1000, 400)).await, Ok(400));
+    assert_eq!(admit(&fresh, asked(1000, 500)).await, Ok(400));
+    assert_eq!(admit(&fresh, asked(2000, 128_000)).await, Ok(300));
+    // A short answer is one where no longer one is asked for.
+    assert_eq!(admit(&fresh, asked(4900, 10)).await, Ok(10));
+    let unpriced = Estimate {
+        price: None,
+        ..asked(6000, 128_000)
+    };
+    assert_eq!(admit(&fresh, unpriced).await, Ok(128_000));
+    let why = admit(&fresh, asked(4500, 128_000)).await.unwrap_err();
+    assert!(
+        why.contains("costs about $0.0045") && why.contains("and $0.0050 is allowed"),
+        "{why}"
+    );
+    assert!(why.contains("raise agents.defaults.limits.costPerTurn"));
+    assert_eq!(fresh.refusal(), Some(why));
+    assert!(admit(&firm(), asked(6000, 300)).await.is_err());
+    // What is used counts.
+    let begun = firm();
+    let charge = begun.admit(&asked(1000, 300)).await.unwrap();
+    charge.see(used(1000, 100));
+    charge.end();
+    drop(charge);
+    assert_eq!(admit(&begun, asked(0, 128_000)).await, Ok(300));
+    let why = admit(&begun, asked(2900, 300)).await.unwrap_err();
+    assert!(why.contains("$0.0030 of $0.0050 is left"), "{why}");
+    // A limit that is not firm is one for what was used.
+    let loose = bill(0.0, true);
+    assert_eq!(admit(&loose, asked(6000, 128_000)).await, Ok(128_000));
+}
+
+#[tokio::test]
+async fn firm_bill_is_passed_by_no_answer_however_many_are_asked_at_once() {
+    let bill = firm();
+    let tasks: Vec<_> = (0..32)
+        .map(|_| {
+            let bill = Arc::clone(&bill);
+            tokio::spawn(async move {
+                let asked = Estimate {
+                    input: 100,
+                    most_output: 300,
+                    ..ESTIMATE
+                };
+                let charge = bill.admit(&asked).await?;
+                tokio::task::yield_now().await;
+                charge.see(used(100, charge.most_output()));
+                charge.end();
+                Ok::<(), String>(())
+            })
+        })
+        .collect();
+    let mut passed = 0;
+    for task in tasks {
+        passed += usize::from(task.await.unwrap().is_ok());
+    }
+    // $0.0031 once, and the rest of $0.0019 with a shorter answer or none.
+    assert!((1..=2).contains(&passed), "{passed}");
+    assert!(bill.cost().unwrap() <= 0.005 + 1e-9, "{:?}", bill.cost());
 }

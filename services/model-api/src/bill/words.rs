@@ -1,6 +1,6 @@
 //! What a user is told whose turn has used up what it may.
 
-use openclaw_proto::event::GO_ON;
+use openclaw_proto::event::{GO_ON, NOTHING_ASKED};
 
 /// Why the model may write no more.
 pub fn tokens(written: u64, limit: u64) -> String {
@@ -21,6 +21,27 @@ pub fn turn(cost: f64, limit: f64) -> String {
         "the turn was stopped: it cost {}, and {} is allowed; {GO_ON}, or raise \
          agents.defaults.limits.costPerTurn",
         dollars(cost),
+        dollars(limit)
+    )
+}
+
+/// Why a question is not asked for which what is left of a turn's money is too little.
+pub fn unaffordable(question: f64, left: f64, limit: f64) -> String {
+    let (question, raise) = (
+        dollars(question),
+        "raise agents.defaults.limits.costPerTurn",
+    );
+    if left >= limit {
+        return format!(
+            "{NOTHING_ASKED}: a question costs about {question} without its answer, and {} is \
+             allowed; {raise}",
+            dollars(limit)
+        );
+    }
+    format!(
+        "the turn was stopped: the next question to the model costs about {question} without its \
+         answer, and {} of {} is left; {GO_ON}, or {raise}",
+        dollars(left),
         dollars(limit)
     )
 }

@@ -63,6 +63,15 @@ impl ModelOptions {
         }
     }
 
+    /// The same, with answers of at most so many tokens.
+    pub fn at_most(&self, tokens: u64) -> Self {
+        let tokens = u32::try_from(tokens).unwrap_or(u32::MAX);
+        Self {
+            most_output: Some(self.most_output.map_or(tokens, |most| most.min(tokens))),
+            ..self.clone()
+        }
+    }
+
     /// Puts it into a request in `api`'s form.
     pub(super) fn apply(&self, api: Api, body: &mut Body<'_>) {
         let request = &mut body.fields;

@@ -8,7 +8,7 @@ const NOW: i64 = 1_795_251_600_000;
 fn said(text: &str) -> Option<String> {
     let zone = TimeZone::get("Europe/Berlin").unwrap();
     let now = Timestamp::from_millisecond(NOW).unwrap();
-    let at = coming(text, &now.to_zoned(zone.clone()))?;
+    let at = coming(text, &now.to_zoned(zone.clone())).ok()?;
     Some(at.to_zoned(zone).strftime("%a %m-%d %H:%M:%S").to_string())
 }
 
@@ -191,4 +191,135 @@ fn coming_is_refused_what_may_mean_anything() {
     ] {
         assert_eq!(said(text), None, "{text}");
     }
+}
+
+/// What `text` may mean when it is that time in Berlin, by its words.
+fn read_at(now: &str, text: &str) -> Vec<String> {
+    let now: Zoned = format!("{now}[Europe/Berlin]").parse().unwrap();
+    match coming(text, &now) {
+        Ok(at) => {
+            let there = at.to_zoned(now.time_zone().clone());
+            vec![there.strftime("%a %-d %b %H:%M").to_string()]
+        }
+        Err(Unclear::Unknown) => Vec::new(),
+        Err(Unclear::Several(words)) => {
+            let said = words.split('"').skip(3).step_by(2);
+            let year = |it: &str| it.replace(" 2026 ", " ").replace(" 2027 ", " ");
+            said.map(year).collect()
+        }
+    }
+}
+
+#[test]
+fn coming_names_each_time_that_may_be_meant() {
+    // The first is a Friday.
+    let (friday, saturday) = ("2026-11-27T10:00", "2026-11-21T10:00");
+    for (now, text, expected) in [
+        (friday, "this friday at 17:00", &["Fri 27 Nov 17:00"][..]),
+        (friday, "this friday at 9:00", &["Fri 27 Nov 09:00"]),
+        (friday, "this friday at 5", &["Fri 27 Nov 17:00"]),
+        (
+            friday,
+            "friday 17:00",
+            &["Fri 27 Nov 17:00", "Fri 4 Dec 17:00"],
+        ),
+        (friday, "friday 9:00", &["Fri 4 Dec 09:00"]),
+        (
+            friday,
+            "friday at 5",
+            &["Fri 27 Nov 17:00", "Fri 4 Dec 05:00", "Fri 4 Dec 17:00"],
+        ),
+        (friday, "next friday at nine", &["Fri 4 Dec 09:00"]),
+        (
+            friday,
+            "next saturday",
+            &["Sat 28 Nov 09:00", "Sat 5 Dec 09:00"],
+        ),
+        (friday, "next thursday", &["Thu 3 Dec 09:00"]),
+        (friday, "next monday", &["Mon 30 Nov 09:00"]),
+        (
+            friday,
+            "next sunday at noon",
+            &["Sun 29 Nov 12:00", "Sun 6 Dec 12:00"],
+        ),
+        // Weeks begin on Sundays for some.
+        (
+            "2026-11-22T10:00",
+            "next monday",
+            &["Mon 23 Nov 09:00", "Mon 30 Nov 09:00"],
+        ),
+        (saturday, "this monday", &["Mon 23 Nov 09:00"]),
+        (
+            friday,
+            "a week from friday",
+            &["Fri 4 Dec 09:00", "Fri 11 Dec 09:00"],
+        ),
+        (friday, "Saturday 28 November", &["Sat 28 Nov 09:00"]),
+        (friday, "on sat 5 Dec 2026 at 9", &["Sat 5 Dec 09:00"]),
+        (friday, "Sunday 28 November", &[]),
+        (friday, "next sat 28 Nov", &[]),
+        (friday, "at 5", &["Fri 27 Nov 17:00", "Sat 28 Nov 05:00"]),
+        (
+            friday,
+            "half past five",
+            &["Fri 27 Nov 17:30", "Sat 28 Nov 05:30"],
+        ),
+        (
+            friday,
+            "tomorrow at 6",
+            &["Sat 28 Nov 06:00", "Sat 28 Nov 18:00"],
+        ),
+        (friday, "today at 5", &["Fri 27 Nov 17:00"]),
+        (friday, "tomorrow at seven", &["Sat 28 Nov 07:00"]),
+        (friday, "tomorrow 05:00", &["Sat 28 Nov 05:00"]),
+        (friday, "2026-11-28 5:00", &["Sat 28 Nov 05:00"]),
+        (friday, "tomorrow 5:30", &["Sat 28 Nov 05:30"]),
+        (friday, "5:30 tomorrow afternoon", &["Sat 28 Nov 17:30"]),
+        (friday, "5 in the afternoon", &["Fri 27 Nov 17:00"]),
+        (friday, "5am", &["Sat 28 Nov 05:00"]),
+        (friday, "in a week at 5pm", &["Fri 4 Dec 17:00"]),
+        (
+            friday,
+            "in a week at 5",
+            &["Fri 4 Dec 05:00", "Fri 4 Dec 17:00"],
+        ),
+        (friday, "midnight", &["Sat 28 Nov 00:00"]),
+        (friday, "midnight tonight", &["Sat 28 Nov 00:00"]),
+        (friday, "today at midnight", &["Sat 28 Nov 00:00"]),
+        (
+            friday,
+            "tomorrow midnight",
+            &["Sat 28 Nov 00:00", "Sun 29 Nov 00:00"],
+        ),
+        (
+            friday,
+            "midnight on 24 Dec",
+            &["Thu 24 Dec 00:00", "Fri 25 Dec 00:00"],
+        ),
+        (friday, "saturday night at midnight", &["Sun 29 Nov 00:00"]),
+        (friday, "saturday morning at midnight", &[]),
+        (friday, "tomorrow 0:00", &["Sat 28 Nov 00:00"]),
+        ("2026-11-27T22:00", "in the morning", &["Sat 28 Nov 09:00"]),
+        ("2026-11-27T22:00", "this morning", &["Fri 27 Nov 09:00"]),
+        ("2026-11-27T19:00", "evening", &["Fri 27 Nov 18:00"]),
+    ] {
+        assert_eq!(read_at(now, text), expected, "{text} on {now}");
+    }
+}
+
+#[test]
+fn unclear_says_how_each_time_is_written() {
+    let now: Zoned = "2026-11-27T10:00[Europe/Berlin]".parse().unwrap();
+    let words = coming("next saturday", &now).unwrap_err().to_string();
+    assert_eq!(
+        words,
+        "\"next saturday\" may mean several times; say \"Sat 28 Nov 2026 09:00\" \
+         (2026-11-28T09:00:00+01:00) or \"Sat 5 Dec 2026 09:00\" (2026-12-05T09:00:00+01:00)"
+    );
+    let there = coming("tomorrow at 5 America/New_York", &now).unwrap_err();
+    let there = there.to_string();
+    assert!(
+        there.contains("\"Sat 28 Nov 2026 05:00 America/New_York\" (2026-11-28T05:00:00-05:00)"),
+        "{there}"
+    );
 }

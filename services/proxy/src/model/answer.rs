@@ -198,6 +198,7 @@ mod tests {
         let budget = Budget {
             output_tokens: u64::MAX,
             cost_per_turn: f64::MAX,
+            is_firm: false,
             cost_per_day: f64::MAX,
             spent_today: 0.0,
             spending: PathBuf::from("/nonexistent"),

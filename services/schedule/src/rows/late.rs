@@ -6,7 +6,7 @@ use openclaw_runs::outbox;
 use rusqlite::{Connection, params};
 use serde_json::{Value, json};
 
-use super::{State, read, write};
+use super::{State, is_waiting, read, remove, write};
 
 /// Destinations that a job has at most.
 const DESTINATIONS: usize = 2;
@@ -31,6 +31,8 @@ pub(crate) struct Settled {
     pub(crate) entry: Value,
     /// What somebody is to be told.
     pub(crate) notice: Option<String>,
+    /// It was there to be run once, and has been.
+    pub(crate) is_removed: bool,
 }
 
 /// Notes what became of the results that waited, and whether others wait still.
@@ -97,15 +99,23 @@ fn note(
         .prepare_cached("UPDATE job_runs SET state = ?2, entry = ?3 WHERE run_id = ?1")?
         .execute(params![run_id, state.as_str(), entry.to_string()])?;
     let mut notice = None;
+    let mut is_removed = false;
     let at_ms = entry["runAtMs"].as_i64().unwrap_or_default();
     if let Some(job) = &mut job {
         notice = job.delivered(at_ms, delivered, alerts, now);
-        write(connection, job, now)?;
+        let is_over = entry["completionStatus"] == "succeeded" && job.is_over_since(at_ms);
+        is_removed = is_over && !is_waiting(connection, &job_id)?;
+        if is_removed {
+            remove(connection, &job_id)?;
+        } else {
+            write(connection, job, now)?;
+        }
     }
     Ok(Settled {
         job,
         job_id,
         entry,
         notice,
+        is_removed,
     })
 }

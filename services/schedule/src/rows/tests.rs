@@ -297,6 +297,36 @@ async fn look_begins_nothing_over_the_budget_of_the_day() {
 }
 
 #[tokio::test]
+async fn run_over_its_budget_is_known_by_what_its_turn_cost() {
+    let (_folder, connection) = ledger().await;
+    let known = |budget: Value| {
+        let job = job("j", json!({"budget": budget}));
+        over_budget(&connection, &job, ("cron:j:1", NOW)).unwrap()
+    };
+    assert_eq!(known(json!({"perRunUsd": 0.1})), None);
+    connection
+        .execute_batch(&format!(
+            "INSERT INTO job_runs (job_id, run_id, cause, state, started_ms)
+                VALUES ('j', 'cron:j:1', 'hand', 'started', {NOW});
+             INSERT INTO runs (run_id, idempotency_key, session_key, agent_id, session_id,
+                channel, state, user_entry_id, created_ms)
+                VALUES ('r', 'cron:j:1', 's', 'main', 'i', 'cron', 'done', 'e', {NOW});
+             INSERT INTO turns SELECT accepted_seq, '', 0, 0, 0, 0, 0, 0.4 FROM runs;"
+        ))
+        .unwrap();
+    let over = known(json!({"perRunUsd": 0.1})).unwrap();
+    assert_eq!(over, "the run cost $0.40, and its budget is $0.10");
+    assert_eq!(known(json!({"perRunUsd": 0.4})), None);
+    let over = known(json!({"perDayUsd": 0.3})).unwrap();
+    assert!(over.contains("the runs of the day cost $0.40"), "{over}");
+    let free = job("j", json!({}));
+    assert_eq!(
+        over_budget(&connection, &free, ("cron:j:1", NOW)).unwrap(),
+        None
+    );
+}
+
+#[tokio::test]
 async fn look_skips_all_that_waits_of_what_was_switched_off() {
     let (_folder, connection) = ledger().await;
     let mut job = job("j", json!({"catchUp": "all"}));

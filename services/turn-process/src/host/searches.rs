@@ -63,6 +63,7 @@ mod tests {
         let budget = Budget {
             output_tokens: 1000,
             cost_per_turn: 1.0,
+            is_firm: false,
             cost_per_day: 10.0,
             spent_today: 0.0,
             spending: PathBuf::from("/nonexistent"),

@@ -10,7 +10,9 @@ use openclaw_handoff::spool::Spool;
 use openclaw_model_api::bill::{self, Bill, Charge, MOST_OUTPUT};
 use openclaw_model_api::route::Stop;
 use openclaw_model_api::upstream::{self, Upstream};
-use openclaw_model_api::wire::{self, Api, Form, Grants, Judged, Tally, Unfit, tokens_of};
+use openclaw_model_api::wire::{
+    self, Api, Form, Grants, Judged, ModelOptions, Tally, Unfit, tokens_of,
+};
 use openclaw_proto::event::{Kind, Usage};
 use openclaw_turn::{Code, Target};
 use tokio::sync::Mutex;
@@ -219,9 +221,12 @@ impl Asking {
     /// Judges a request, which asks the stop's own model, and lets it through
     /// as far as the budget allows.
     async fn admit(&self, stop: &Stop, body: &[u8]) -> Result<(Judged, Charge), Box<Answer>> {
-        let api = wire_api(stop);
-        let judged = wire::judge(api, body, &self.grants, Some(&stop.model), &stop.wanted);
-        let judged = judged.map_err(|unfit| Box::new(Answer::Unfit(unfit)))?;
+        let judge = |wanted: &ModelOptions| {
+            let (api, model) = (wire_api(stop), Some(&*stop.model));
+            let judged = wire::judge(api, body, &self.grants, model, wanted);
+            judged.map_err(|unfit| Box::new(Answer::Unfit(unfit)))
+        };
+        let mut judged = judge(&stop.wanted)?;
         let asked = bill::Estimate {
             input: tokens_of(judged.bytes.len()),
             most_output: judged.most_output.unwrap_or(MOST_OUTPUT),
@@ -229,6 +234,15 @@ impl Asking {
         };
         let charge = self.bill.admit(&asked).await;
         let charge = charge.map_err(|why| Box::new(Answer::Spent(why)))?;
+        if charge.most_output() < asked.most_output {
+            judged = match judge(&stop.wanted.at_most(charge.most_output())) {
+                Ok(judged) => judged,
+                Err(answer) => {
+                    charge.forget();
+                    return Err(answer);
+                }
+            };
+        }
         Ok((judged, charge))
     }
 

@@ -131,7 +131,7 @@ impl List {
         enabled
             && kind.is_none_or(|kind| job.schedule.kind() == kind)
             && status.is_none_or(|status| job.last_status().unwrap_or("unknown") == status)
-            && query.is_none_or(|query| job.name.to_lowercase().contains(&query))
+            && query.is_none_or(|query| job.searched().contains(&query))
             && self
                 .agent_id
                 .as_deref()

@@ -43,6 +43,7 @@ mod hooks;
 mod http;
 mod http_abuse;
 mod jobs;
+mod jobs_kept;
 mod jobs_made;
 mod level;
 mod logins;
