@@ -1,6 +1,7 @@
 //! Updates on their way to disk, whichever way they came.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use openclaw_channel::spool::{Spool, Update};
 use openclaw_proto::channel::Connection;
@@ -8,10 +9,26 @@ use serde_json::Value;
 
 use crate::api::Api;
 
-pub(crate) type Problem = Option<(Connection, String)>;
+/// Why nothing is received.
+#[derive(Debug, Default)]
+pub(crate) struct Problem {
+    /// What is said of it, unless that was said already.
+    pub(crate) told: Option<(Connection, String)>,
+    /// How long Telegram wants not to be asked.
+    pub(crate) after: Option<Duration>,
+}
+
+impl Problem {
+    pub(crate) fn of(state: Connection, words: String) -> Self {
+        Self {
+            told: Some((state, words)),
+            after: None,
+        }
+    }
+}
 
 pub(crate) fn connecting(words: impl Into<String>) -> Problem {
-    Some((Connection::Connecting, words.into()))
+    Problem::of(Connection::Connecting, words.into())
 }
 
 /// An update as the spool has it: its key is unique over bots.
