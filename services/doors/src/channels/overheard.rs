@@ -92,7 +92,7 @@ impl Overheard {
     }
 }
 
-fn take(groups: &mut VecDeque<Group>, group: &str) -> Option<VecDeque<String>> {
+fn take(groups: &mut VecDeque<Group>, group: &str) -> Option<VecDeque<Said>> {
     let at = groups.iter().position(|(name, _)| name == group)?;
     groups.remove(at).map(|(_, said)| said)
 }
