@@ -1,4 +1,4 @@
-//! Updates on their way to disk, whichever way they came.
+//! Updates on their way to disk, whichever way they came, and why none come.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +7,8 @@ use openclaw_channel::spool::{Spool, Update};
 use openclaw_proto::channel::Connection;
 use serde_json::Value;
 
-use crate::api::Api;
+use crate::api::{Api, Error};
+use crate::bot::Bot;
 
 /// Why nothing is received.
 #[derive(Debug, Default)]
@@ -29,6 +30,29 @@ impl Problem {
 
 pub(crate) fn connecting(words: impl Into<String>) -> Problem {
     Problem::of(Connection::Connecting, words.into())
+}
+
+/// What `error` of a call that receiving needs means.
+pub(crate) fn problem(bot: &Bot, error: &Error) -> Problem {
+    if error.is_token_refused() {
+        bot.judge(error);
+        return Problem::default();
+    }
+    match error.code() {
+        Some(409) => Problem::of(
+            Connection::Conflict,
+            format!(
+                "somebody else receives this bot's messages ({}): stop the other program, or give \
+                 it a bot of its own",
+                error.description()
+            ),
+        ),
+        Some(429) => Problem {
+            after: error.retry_after(),
+            ..Problem::of(Connection::Waiting, error.to_string())
+        },
+        _ => connecting(format!("Telegram cannot be reached: {error}")),
+    }
 }
 
 /// An update as the spool has it: its key is unique over bots.

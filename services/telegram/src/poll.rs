@@ -10,8 +10,8 @@ use openclaw_proto::channel::Connection;
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 
-use crate::api::{Api, Error};
-use crate::batch::{Problem, connecting, keep, update};
+use crate::api::Api;
+use crate::batch::{Problem, connecting, keep, problem, update};
 use crate::bot::Bot;
 use crate::read::KINDS;
 use crate::webhook;
@@ -87,29 +87,6 @@ async fn connected(bot: &Bot, spool: &Arc<Spool>, pause: &mut Duration) -> Resul
     }
     webhook::leave(bot, &api).await?;
     poll(bot, &api, spool, pause).await
-}
-
-/// What `error` of a call that receiving needs means.
-pub(crate) fn problem(bot: &Bot, error: &Error) -> Problem {
-    if error.is_token_refused() {
-        bot.judge(error);
-        return Problem::default();
-    }
-    match error.code() {
-        Some(409) => Problem::of(
-            Connection::Conflict,
-            format!(
-                "somebody else receives this bot's messages ({}): stop the other program, or give \
-                 it a bot of its own",
-                error.description()
-            ),
-        ),
-        Some(429) => Problem {
-            after: error.retry_after(),
-            ..Problem::of(Connection::Waiting, error.to_string())
-        },
-        _ => connecting(format!("Telegram cannot be reached: {error}")),
-    }
 }
 
 async fn offer_commands(bot: &Bot, api: &Api) {

@@ -23,9 +23,8 @@ use tokio::task::JoinSet;
 use tokio::time::interval;
 
 use crate::api::Api;
-use crate::batch::{Problem, keep, update};
+use crate::batch::{Problem, keep, problem, update};
 use crate::bot::Bot;
-use crate::poll::problem;
 use crate::read::KINDS;
 
 /// The header that the secret comes in.

@@ -241,7 +241,7 @@ async fn channels_say_that_a_photo_was_overheard_and_how_it_can_be_had() {
     assert!(context.contains("Ada: our cat"), "{asked}");
     let kept = "[image \"photo.jpg\" came with the message and is missing: it was not kept";
     assert!(context.contains(kept), "{asked}");
-    assert!(context.contains("answers to this one"), "{asked}");
+    assert!(context.contains("that calls you brings it]"), "{asked}");
     assert!(question.ends_with("Ada: what is that?"), "{asked}");
 }
 
@@ -351,7 +351,7 @@ async fn channels_say_nothing_of_an_account_that_another_is_the_default_one_in_p
         states().await,
         [home(true, Some(health)), work(false, None)]
     );
-    std::fs::write(suite.paths().configuration, configuration("work")).unwrap();
+    suite.reconfigure(&configuration("work"));
     // It speaks for the other one from now on, and has said nothing of that yet.
     let again = soon(told.next()).await.unwrap().unwrap();
     let Instruction::Settings(settings) = again else {
