@@ -131,12 +131,15 @@ pub struct Message {
     pub provider_ids: Vec<String>,
     /// The bot was named, answered or called by a command.
     pub is_to_bot: bool,
-    /// It takes the place of an earlier one with the same first provider id.
+    /// It takes the place of the earlier one that has its provider id, or of that part
+    /// of it.
     pub is_edit: bool,
     /// What it answers to.
     pub reply_to: Option<Quoted>,
     /// What came with it.
     pub attachments: Vec<Attachment>,
+    /// What each of several says, in the order of their ids; empty: it is one.
+    pub texts: Vec<String>,
 }
 
 /// What a message answers to.

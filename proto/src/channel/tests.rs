@@ -47,6 +47,7 @@ fn hand_in_survives_the_wire() {
             size: 3,
             missing: "too large".to_owned(),
         }],
+        texts: vec!["hello".to_owned(), String::new()],
     };
     let reaction = Reaction {
         provider_id: "1".to_owned(),

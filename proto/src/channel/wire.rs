@@ -191,6 +191,7 @@ impl From<wire::Message> for Message {
                 is_own: quoted.is_own,
             }),
             attachments: message.attachments.into_iter().map(Into::into).collect(),
+            texts: message.texts,
         }
     }
 }
@@ -209,6 +210,7 @@ impl From<Message> for wire::Message {
                 is_own: quoted.is_own,
             }),
             attachments: message.attachments.into_iter().map(Into::into).collect(),
+            texts: message.texts,
         }
     }
 }

@@ -60,6 +60,16 @@ impl Board {
         self.change(|health| identity.clone_into(&mut health.identity));
     }
 
+    /// It speaks for another account there, of which nothing is known yet.
+    pub fn begin_anew(&self) {
+        self.change(|health| {
+            *health = Health {
+                notes: std::mem::take(&mut health.notes),
+                ..Health::default()
+            };
+        });
+    }
+
     /// What went wrong, with the way out.
     pub fn problem(&self, state: Connection, words: &str) {
         let is_news = self.health().last_error != words;
@@ -157,6 +167,10 @@ mod tests {
         assert_eq!(board.line(0), "@bot: refused; the token is not valid");
         board.contact();
         assert_eq!(board.line(3), "@bot: connected, 3 waiting for the gateway");
+        board.notes(vec!["privacy mode is on".to_owned()]);
+        board.begin_anew();
+        assert_eq!(board.line(0), "connecting");
+        assert_eq!(board.health().notes.len(), 1);
     }
 
     #[tokio::test]

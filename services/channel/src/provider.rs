@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
@@ -93,5 +94,10 @@ pub enum FetchError {
     /// It will never be, for people.
     Missing(String),
     /// It may be later.
-    Later(String),
+    Later {
+        /// Why it is not now.
+        why: String,
+        /// How long the provider wants not to be asked, where it says so.
+        after: Option<Duration>,
+    },
 }

@@ -54,9 +54,11 @@ impl Channels {
     pub async fn execute(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
         let (json, is_whole) = match &self.action {
             Some(Action::Add(account)) => return account.named()?.add(gateway),
-            Some(Action::Login(account)) => return account.named()?.login(gateway),
-            Some(Action::Remove(account)) => return account.named()?.remove(gateway),
-            Some(Action::Test(account)) => return trial::execute(&account.named()?, gateway).await,
+            Some(Action::Login(account)) => return account.found(gateway.paths)?.login(gateway),
+            Some(Action::Remove(account)) => return account.found(gateway.paths)?.remove(gateway),
+            Some(Action::Test(account)) => {
+                return trial::execute(&account.found(gateway.paths)?, gateway).await;
+            }
             Some(Action::Logs(logs)) => return logs.execute(gateway).await,
             None => (self.list.json, false),
             Some(Action::List(format)) => (format.json, false),

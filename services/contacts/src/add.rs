@@ -37,9 +37,21 @@ impl Named {
         self.take_token(gateway)
     }
 
+    /// The account as it will be with the others that are there.
+    fn laid_out(&self, paths: &Paths) -> Result<Self, Failure> {
+        let mut file = File::open(paths)?;
+        self.lay_out(&mut file)?;
+        Ok(self.clone().resolved(&file.document()?))
+    }
+
     fn take_token(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
-        let (paths, environment) = (gateway.paths, gateway.environment);
+        let paths = gateway.paths;
         let token = token(&self.channel)?;
+        self.laid_out(paths)?.take(&token, gateway)
+    }
+
+    fn take(&self, token: &str, gateway: &Gateway<'_>) -> Result<(), Failure> {
+        let (paths, environment) = (gateway.paths, gateway.environment);
         let place = self.token_file(paths);
         let folder = place.parent().unwrap_or(Path::new("/"));
         private_folder(folder)?;
@@ -49,7 +61,7 @@ impl Named {
         written.map_err(|error| cannot("write", &trial, &error))?;
         let checked = self.checked(&trial, paths, environment);
         let added = checked.and_then(|identity| {
-            self.is_no_other(&token, paths, environment)?;
+            self.is_no_other(token, paths, environment)?;
             let renamed = fs::rename(&trial, &place);
             renamed.map_err(|error| cannot("write", &place, &error))?;
             self.configure(&place, paths, environment)?;
@@ -69,9 +81,7 @@ impl Named {
     pub(crate) fn remove(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
         let (paths, environment) = (gateway.paths, gateway.environment);
         let mut file = File::open(paths)?;
-        let key = self.existing(&file)?;
-        let document = file.document()?;
-        file.unset(&self.taken_away(&document, key))?;
+        let next = self.take_away(&mut file)?;
         save(&mut file, environment)?;
         let place = self.token_file(paths);
         match fs::remove_file(&place) {
@@ -84,7 +94,16 @@ impl Named {
             let _ = systemctl("stop", &self.unit(), environment);
             let _ = systemctl("disable", &self.unit(), environment);
         }
-        output::stdout_line(&format!("took {} away", self.shown()))
+        output::stdout_line(&format!("took {} away", self.shown()))?;
+        match next {
+            None => Ok(()),
+            Some(next) => output::stdout_line(&format!(
+                "{}:{} is the default account now, for the people who were paired with that one \
+                 too; openclawctl pairing list shows them",
+                self.channel,
+                output::line(&next)
+            )),
+        }
     }
 
     /// The key that goes with the account at `key`: with the last account the
@@ -94,6 +113,22 @@ impl Named {
         let accounts = accounts.get(document).and_then(Value::as_object);
         let is_last = accounts.is_some_and(|accounts| accounts.len() == 1);
         if is_last { self.channel_path() } else { key }
+    }
+
+    /// Takes the account away in `file`; the one that is the default one in its place then.
+    fn take_away(&self, file: &mut File) -> Result<Option<String>, Failure> {
+        let key = self.existing(file)?;
+        let document = file.document()?;
+        let before = channels::default_account(&document, &self.channel);
+        file.unset(&self.taken_away(&document, key))?;
+        let chosen = self.channel_path().child("defaultAccount");
+        let is_chosen = chosen.get(&document).and_then(Value::as_str) == Some(&before);
+        let has_others = self.listed(&document).is_some_and(|it| it.len() > 1);
+        if self.is_default() && is_chosen && has_others {
+            file.unset(&chosen)?;
+        }
+        let after = channels::default_account(&file.document()?, &self.channel);
+        Ok(Some(after).filter(|it| has_others && *it != before))
     }
 
     /// Where the account is in the configuration.
@@ -135,7 +170,7 @@ impl Named {
                 account: name.clone(),
             };
             let other = Self::of(&other, channels.is_default(&self.channel, name));
-            if other == *self {
+            if other.is(self) {
                 continue;
             }
             let file = account.token_file.as_ref();
@@ -216,21 +251,37 @@ impl Named {
         environment: &Environment,
     ) -> Result<(), Failure> {
         let mut file = File::open(paths)?;
+        let key = self.lay_out(&mut file)?;
+        file.set(&key.child("tokenFile"), json!(token))?;
+        save(&mut file, environment)
+    }
+
+    /// Makes room for the account in `file`, and switches it on; its key. Which account is
+    /// the channel's default one is another account's after that only where there was
+    /// none.
+    fn lay_out(&self, file: &mut File) -> Result<KeyPath, Failure> {
         let document = file.document()?;
         let channel = self.channel_path();
         let accounts = channel.child("accounts");
-        // With an account beside it the one that the channel has of its own has to
-        // be named, or there would be none any more.
-        let has_own = |key: &str| channel.child(key).get(&document).is_some();
-        let others = accounts.get(&document).and_then(Value::as_object);
-        let is_alone = others.is_none_or(|others| others.keys().all(|it| *it == self.account));
-        if !self.is_default() && is_alone && (has_own("tokenFile") || has_own("botToken")) {
-            file.set(&accounts.child(DEFAULT_ACCOUNT), json!({}))?;
+        let has = |key: &str| channel.child(key).get(&document).is_some();
+        let listed = self.listed(&document);
+        let is_alone = listed.is_none_or(|listed| listed.keys().all(|it| *it == self.account));
+        if !self.is_default() {
+            if is_alone && (has("tokenFile") || has("botToken")) {
+                // With an account beside it the one that the channel has of its own has
+                // to be named, or there would be none any more.
+                file.set(&accounts.child(DEFAULT_ACCOUNT), json!({}))?;
+            } else if !is_alone && !has("defaultAccount") {
+                // The first by name is the default one, where none is called so.
+                let default = channels::default_account(&document, &self.channel);
+                if default != DEFAULT_ACCOUNT {
+                    file.set(&channel.child("defaultAccount"), json!(default))?;
+                }
+            }
         }
         let key = self.path(&document);
         file.set(&key.child("enabled"), json!(true))?;
-        file.set(&key.child("tokenFile"), json!(token))?;
-        save(&mut file, environment)
+        Ok(key)
     }
 
     /// Has the daemon started, now and with the suite.
@@ -327,10 +378,11 @@ mod tests {
     use super::*;
 
     fn named(account: &str) -> Named {
-        Named {
+        let account = AccountName {
             channel: "telegram".to_owned(),
             account: account.to_owned(),
-        }
+        };
+        Named::of(&account, false)
     }
 
     fn configured(document: &Value, account: &str) -> Value {
@@ -363,6 +415,52 @@ mod tests {
         let again = configured(&both, "default");
         let accounts = &again["channels"]["telegram"]["accounts"];
         assert_eq!(accounts, &json!({ "default": own, "work": own }));
+    }
+
+    #[test]
+    fn account_that_comes_leaves_the_default_one_what_it_was() {
+        let work = json!({"channels": {"telegram": {"accounts": {"work": {"tokenFile": "/w"}}}}});
+        let both = configured(&work, "home");
+        let telegram = &both["channels"]["telegram"];
+        assert_eq!(telegram["defaultAccount"], "work", "{telegram}");
+        assert_eq!(telegram["accounts"]["home"]["tokenFile"], "/t");
+        // Named as such: it is the one that is there, and no second one.
+        let again = configured(&both, "default");
+        let accounts = &again["channels"]["telegram"]["accounts"];
+        assert_eq!(accounts["work"]["tokenFile"], "/t", "{accounts}");
+        assert_eq!(accounts.as_object().unwrap().len(), 2, "{accounts}");
+    }
+
+    #[test]
+    fn default_account_that_goes_leaves_its_place_to_another() {
+        let gone = |telegram: Value, account: &str| {
+            let folder = tempfile::tempdir().unwrap();
+            let place = [("OPENCLAW_STATE_DIR", folder.path().to_str().unwrap())];
+            let environment: Environment = place.into_iter().collect();
+            let paths = Paths::resolve(&environment).unwrap();
+            let document = json!({"channels": {"telegram": telegram}});
+            fs::write(&paths.configuration, document.to_string()).unwrap();
+            let mut file = File::open(&paths).unwrap();
+            let named = named(account).resolved(&document);
+            let next = named.take_away(&mut file).unwrap();
+            save(&mut file, &environment).unwrap();
+            (
+                next,
+                file.document().unwrap()["channels"]["telegram"].clone(),
+            )
+        };
+        let token = || json!({"tokenFile": "/t"});
+        let both = json!({"defaultAccount": "work",
+            "accounts": {"home": token(), "work": token()}});
+        let (next, left) = gone(both.clone(), "work");
+        assert_eq!(next.as_deref(), Some("home"));
+        assert_eq!(left, json!({"accounts": {"home": token()}}));
+        let (next, left) = gone(both, "home");
+        assert_eq!((next, &left["defaultAccount"]), (None, &json!("work")));
+        let usual = json!({"accounts": {"default": token(), "work": token()}});
+        assert_eq!(gone(usual, "default").0.as_deref(), Some("work"));
+        let (next, left) = gone(json!({"accounts": {"work": token()}}), "work");
+        assert_eq!((next, left), (None, Value::Null));
     }
 
     #[test]

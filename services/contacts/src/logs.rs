@@ -29,7 +29,7 @@ impl Logs {
     /// Prints what the log has of the account's daemon. A daemon that attends the
     /// account, and of which there is nothing, had nothing to say.
     pub(crate) async fn execute(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
-        let named = self.account.named()?;
+        let named = self.account.found(gateway.paths)?;
         let Some(nothing) = self.print(&named, gateway.environment)? else {
             return Ok(());
         };
@@ -46,7 +46,7 @@ impl Logs {
     /// that there is nothing in it, where there is not.
     fn print(&self, named: &Named, environment: &Environment) -> Result<Option<String>, Failure> {
         let lines = usize::try_from(self.lines).unwrap_or(usize::MAX);
-        match openclaw_logs::of_daemon(&named.shown(), lines, environment)? {
+        match openclaw_logs::of_daemon(&named.daemon(), lines, environment)? {
             Some(true) => return Ok(None),
             Some(false) => {
                 let nothing = "the log of openclawctl run has nothing of";
@@ -85,7 +85,7 @@ fn is_attended(named: &Named, accounts: &[AccountState]) -> bool {
     let mut attended = accounts
         .iter()
         .filter(|state| state.is_enabled && state.attended_since_ms.is_some());
-    attended.any(|state| Named::of(&state.account, state.is_default) == *named)
+    attended.any(|state| Named::of(&state.account, state.is_default).is(named))
 }
 
 /// There is nothing in the journal; where it may be.
@@ -198,11 +198,11 @@ mod tests {
         };
         let accounts = [state("own", true, Some(1)), state("work", false, None)];
         let is_attended = |account: &str| {
-            let named = Named {
+            let account = openclaw_proto::channel::AccountName {
                 channel: "telegram".to_owned(),
                 account: account.to_owned(),
             };
-            super::is_attended(&named, &accounts)
+            super::is_attended(&Named::of(&account, false), &accounts)
         };
         assert!(is_attended("default"));
         assert!(!is_attended("work") && !is_attended("other"));

@@ -6,8 +6,9 @@ use clap::Args;
 use openclaw_config::{KeyPath, Paths};
 use openclaw_proto::channel::AccountName;
 use openclaw_settings::channels::{self, CHANNELS, DEFAULT_ACCOUNT};
+use openclaw_settings::file::File;
 use openclaw_terminal::Failure;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// An account as it is typed.
 #[derive(Debug, Args)]
@@ -44,7 +45,14 @@ impl Typed {
         Ok(Named {
             channel: channel.to_owned(),
             account: account.to_owned(),
+            key: Some(account.to_owned()).filter(|it| it != DEFAULT_ACCOUNT),
         })
+    }
+
+    /// The account of the configuration that is meant.
+    pub(crate) fn found(&self, paths: &Paths) -> Result<Named, Failure> {
+        let named = self.named()?;
+        Ok(named.resolved(&File::open(paths)?.document()?))
     }
 }
 
@@ -62,10 +70,14 @@ pub(crate) fn check_channel(channel: &str) -> Result<(), Failure> {
 }
 
 /// An account, and what is called after it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) struct Named {
     pub(crate) channel: String,
+    /// What its unit, folder and token are called after: its name, and
+    /// [`DEFAULT_ACCOUNT`] for the channel's default one, whatever that is called.
     pub(crate) account: String,
+    /// Its name in the configuration, where one was said.
+    key: Option<String>,
 }
 
 impl Named {
@@ -79,7 +91,27 @@ impl Named {
         Self {
             channel: account.channel.clone(),
             account: name.to_owned(),
+            key: Some(account.account.clone()).filter(|it| !it.is_empty() && it != DEFAULT_ACCOUNT),
         }
+    }
+
+    /// The same account, as `document` has it: its default one may be said by its name.
+    pub(crate) fn resolved(self, document: &Value) -> Self {
+        let is_default = self.is_listed_in(document)
+            && channels::default_account(document, &self.channel) == self.account;
+        Self {
+            account: if is_default {
+                DEFAULT_ACCOUNT.to_owned()
+            } else {
+                self.account
+            },
+            ..self
+        }
+    }
+
+    /// Whether they are one account.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        (&self.channel, &self.account) == (&other.channel, &other.account)
     }
 
     pub(crate) fn is_default(&self) -> bool {
@@ -88,6 +120,15 @@ impl Named {
 
     /// As it is typed.
     pub(crate) fn shown(&self) -> String {
+        let name = self.key.as_deref().or(Some(self.account.as_str()));
+        match name.filter(|it| *it != DEFAULT_ACCOUNT) {
+            None => self.channel.clone(),
+            Some(name) => format!("{}:{name}", self.channel),
+        }
+    }
+
+    /// As the log of `openclawctl run` calls its daemon.
+    pub(crate) fn daemon(&self) -> String {
         if self.is_default() {
             self.channel.clone()
         } else {
@@ -100,20 +141,27 @@ impl Named {
         KeyPath::default().child("channels").child(&self.channel)
     }
 
+    /// The accounts that `document` lists.
+    pub(crate) fn listed<'a>(&self, document: &'a Value) -> Option<&'a Map<String, Value>> {
+        let accounts = self.channel_path().child("accounts").get(document)?;
+        accounts.as_object().filter(|accounts| !accounts.is_empty())
+    }
+
+    fn is_listed_in(&self, document: &Value) -> bool {
+        let listed = self.listed(document);
+        listed.is_some_and(|accounts| accounts.contains_key(&self.account))
+    }
+
     /// The account's key in `document`: where a channel has accounts the default
     /// one is among them, and without any it is the channel itself.
     pub(crate) fn path(&self, document: &Value) -> KeyPath {
         let channel = self.channel_path();
-        let accounts = channel.child("accounts");
-        let has_accounts = accounts
-            .get(document)
-            .and_then(Value::as_object)
-            .is_some_and(|accounts| !accounts.is_empty());
-        if self.is_default() && !has_accounts {
-            channel
-        } else {
-            accounts.child(&self.account)
-        }
+        let name = match &self.key {
+            Some(name) => name.clone(),
+            None if self.listed(document).is_none() => return channel,
+            None => channels::default_account(document, &self.channel),
+        };
+        channel.child("accounts").child(&name)
     }
 
     /// The file in which `channels add` keeps its token.
@@ -152,7 +200,7 @@ mod tests {
     #[test]
     fn account_is_named_in_either_way_but_not_in_both() {
         let work = typed("telegram:work", None).unwrap();
-        assert_eq!(typed("telegram", Some("work")).unwrap(), work);
+        assert!(typed("telegram", Some("work")).unwrap().is(&work));
         assert_eq!(work.unit(), "openclaw-telegram@work.service");
         let default = typed("telegram", None).unwrap();
         assert_eq!(default.unit(), "openclaw-telegram.service");
@@ -177,12 +225,36 @@ mod tests {
         assert_eq!(default.path(&alone).to_string(), "channels.telegram");
         let several = json!({"channels": {"telegram": {"accounts": {"work": {}}}}});
         let path = default.path(&several).to_string();
-        assert_eq!(path, "channels.telegram.accounts.default");
+        assert_eq!(path, "channels.telegram.accounts.work");
         let account = AccountName {
             channel: "telegram".to_owned(),
             account: "work".to_owned(),
         };
-        let unit = Named::of(&account, true).unit();
-        assert_eq!(unit, "openclaw-telegram.service");
+        let named = Named::of(&account, true);
+        assert_eq!(named.unit(), "openclaw-telegram.service");
+        assert_eq!(
+            (named.shown().as_str(), named.daemon().as_str()),
+            ("telegram:work", "telegram")
+        );
+    }
+
+    #[test]
+    fn default_account_is_one_by_whichever_name_it_is_typed() {
+        let several = json!({"channels": {"telegram": {
+            "defaultAccount": "work", "accounts": {"home": {}, "work": {}},
+        }}});
+        let default = typed("telegram", None).unwrap().resolved(&several);
+        let work = typed("telegram:work", None).unwrap().resolved(&several);
+        assert!(default.is(&work));
+        assert_eq!(work.unit(), "openclaw-telegram.service");
+        for named in [&default, &work] {
+            let path = named.path(&several).to_string();
+            assert_eq!(path, "channels.telegram.accounts.work");
+        }
+        let home = typed("telegram:home", None).unwrap().resolved(&several);
+        assert_eq!(home.unit(), "openclaw-telegram@home.service");
+        // One that is not there yet is another one.
+        let new = typed("telegram:new", None).unwrap().resolved(&json!({}));
+        assert_eq!(new.unit(), "openclaw-telegram@new.service");
     }
 }

@@ -45,10 +45,7 @@ pub(crate) async fn execute(named: &Named, gateway: &Gateway<'_>) -> Result<(), 
 /// The account, if messages go out there.
 fn ready(named: &Named, states: Vec<AccountState>) -> Result<AccountState, Failure> {
     let mut states = states.into_iter();
-    let found = states.find(|it| {
-        it.account.channel == named.channel
-            && (it.account.account == named.account || it.is_default && named.is_default())
-    });
+    let found = states.find(|it| Named::of(&it.account, it.is_default).is(named));
     let Some(state) = found else {
         let failure = Failure::new(format!("no account {} is configured", named.shown()));
         return Err(failure.hint(format!(
@@ -145,10 +142,11 @@ mod tests {
     }
 
     fn named(account: &str) -> Named {
-        Named {
+        let account = openclaw_proto::channel::AccountName {
             channel: "telegram".to_owned(),
             account: account.to_owned(),
-        }
+        };
+        Named::of(&account, false)
     }
 
     #[test]

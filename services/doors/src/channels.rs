@@ -226,6 +226,15 @@ impl Channels {
         Ok(())
     }
 
+    /// What was said of an account's connection is not said of the one that has its place
+    /// now, of which its daemon tells when it has taken that over.
+    fn forget_health(&self, account: &AccountName) {
+        if let Some(attendant) = self.lock().get_mut(account) {
+            attendant.health = Health::default();
+            attendant.since_ms = now_ms();
+        }
+    }
+
     /// What the channel of an account can; None: nobody speaks for it.
     pub fn abilities(&self, account: &AccountName) -> Option<Abilities> {
         let attendants = self.lock();

@@ -2,13 +2,38 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What one message of a channel said that is a run's.
+/// What one message of a channel says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct SaidAs {
+struct Part {
     /// What the channel calls it.
-    pub message_id: String,
-    /// Its words, which are part of the run's text.
-    pub words: String,
+    message_id: String,
+    words: String,
+}
+
+/// What messages of a channel say that came as one and are one run's, in their order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SaidAs(Vec<Part>);
+
+impl SaidAs {
+    /// The messages `ids` say `texts`; None, unless each says one of them.
+    pub fn of(ids: &[String], texts: &[String]) -> Option<Self> {
+        let parts = ids.iter().zip(texts).map(|(id, text)| Part {
+            message_id: id.clone(),
+            words: text.trim().to_owned(),
+        });
+        (ids.len() == texts.len()).then(|| Self(parts.collect()))
+    }
+
+    /// What they say together, as it is in the run's text.
+    pub fn words(&self) -> String {
+        let all = self.0.iter().map(|part| part.words.as_str());
+        let all: Vec<&str> = all.filter(|words| !words.is_empty()).collect();
+        all.join("\n")
+    }
+
+    fn part(&mut self, id: &str) -> Option<&mut Part> {
+        self.0.iter_mut().find(|part| part.message_id == id)
+    }
 }
 
 /// The text of a run's message, and the edits of it.
@@ -32,23 +57,25 @@ impl MessageText {
         state.said_as = said_as;
     }
 
-    /// Whether they are of the message `id`.
+    /// Whether it has what the message `id` says.
     pub fn is_of(&self, id: &str) -> bool {
-        let state = self.lock();
-        !state.said_as.words.is_empty() && state.said_as.message_id == id
+        self.lock().said_as.part(id).is_some()
     }
 
-    /// Has the message say `words` instead; false: it is too late for that.
-    pub fn edit(&self, words: &str) -> bool {
+    /// Has the message `id` say `words` instead; false: it is too late for that, or
+    /// nothing of it is in the text.
+    pub fn edit(&self, id: &str, words: &str) -> bool {
         let mut state = self.lock();
-        let before = state.said_as.words.clone();
-        if state.is_told || before.is_empty() || !state.text.contains(&before) {
+        let before = state.said_as.words();
+        let Some(at) = place(&state.text, &before).filter(|_| !state.is_told) else {
             return false;
-        }
-        // What stands before it is quoted, or overheard.
-        let at = state.text.rfind(&before).unwrap_or_default();
-        state.text.replace_range(at..at + before.len(), words);
-        words.clone_into(&mut state.said_as.words);
+        };
+        let Some(part) = state.said_as.part(id) else {
+            return false;
+        };
+        words.trim().clone_into(&mut part.words);
+        let after = state.said_as.words();
+        state.text.replace_range(at..at + before.len(), &after);
         state.is_edited = true;
         true
     }
@@ -70,28 +97,76 @@ impl MessageText {
     }
 }
 
+/// Where in `text` what was said is, which is `words`. What stands before it is quoted,
+/// overheard or a name, and what stands behind it is about files ([`said`](crate::said)).
+fn place(text: &str, words: &str) -> Option<usize> {
+    let is_whole = |(at, _): &(usize, &str)| {
+        let behind = &text[at + words.len()..];
+        behind.is_empty() || behind.starts_with("\n\n[")
+    };
+    let mut found = text.rmatch_indices(words).filter(is_whole);
+    let last = found.next().filter(|_| !words.is_empty());
+    last.map(|(at, _)| at)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn said_as(parts: &[(&str, &str)]) -> SaidAs {
+        let (ids, texts): (Vec<_>, Vec<_>) = parts
+            .iter()
+            .map(|(id, text)| ((*id).to_owned(), (*text).to_owned()))
+            .unzip();
+        SaidAs::of(&ids, &texts).unwrap()
+    }
+
     #[test]
     fn words_are_edited_until_a_model_is_told() {
         let words = MessageText::default();
-        assert!(!words.edit("nothing was said"));
-        let said_as = SaidAs {
-            message_id: "5".into(),
-            words: "at six".into(),
-        };
+        assert!(!words.edit("5", "nothing was said"));
         words.set(
             "[Replying to Ann]\n> at six\n\nBob: at six\n\n[media]",
-            said_as,
+            said_as(&[("5", "at six")]),
         );
         assert!(words.is_of("5") && !words.is_of("6"));
+        assert!(!words.edit("6", "at seven"));
         assert_eq!(words.edited(), None);
-        assert!(words.edit("at seven") && words.edit("at eight"));
+        assert!(words.edit("5", "at seven") && words.edit("5", "at eight"));
         let text = "[Replying to Ann]\n> at six\n\nBob: at eight\n\n[media]";
         assert_eq!(words.edited().as_deref(), Some(text));
         assert_eq!(words.tell().as_deref(), Some(text));
-        assert!(!words.edit("at nine"));
+        assert!(!words.edit("5", "at nine"));
+    }
+
+    #[test]
+    fn words_of_one_of_several_messages_are_edited_alone() {
+        let words = MessageText::default();
+        let all = said_as(&[("5", "at six"), ("6", ""), ("7", "at six"), ("8", "bye")]);
+        let text = |said: &str| format!("Bob: {said}\n\n[media attached: bye (image/png)]");
+        words.set(&text("at six\nat six\nbye"), all);
+        for (id, edit, said) in [
+            ("7", "at seven", "at six\nat seven\nbye"),
+            ("6", "look", "at six\nlook\nat seven\nbye"),
+            ("5", "", "look\nat seven\nbye"),
+            ("8", "see you", "look\nat seven\nsee you"),
+        ] {
+            assert!(words.is_of(id) && words.edit(id, edit), "{id}");
+            assert_eq!(words.edited().unwrap(), text(said), "{id}");
+        }
+        assert!(SaidAs::of(&["5".to_owned()], &[]).is_none());
+    }
+
+    #[test]
+    fn words_are_found_where_they_were_said_and_not_in_what_is_said_of_files() {
+        let words = MessageText::default();
+        words.set(
+            "media\n\n[media attached: media]",
+            said_as(&[("5", "media")]),
+        );
+        assert!(words.edit("5", "my cat"));
+        assert_eq!(words.edited().unwrap(), "my cat\n\n[media attached: media]");
+        words.set("[media attached: a]", said_as(&[("5", "")]));
+        assert!(!words.edit("5", "my cat"), "nothing says where");
     }
 }

@@ -39,7 +39,8 @@ pub fn said(hand_in: &HandIn, message: &Message, paths: &[Option<String>]) -> St
             Some(None) => missing(attachment, "it could not be had"),
             None => missing(
                 attachment,
-                "it was not kept, as the message did not call you",
+                "it was not kept, as the message did not call you; an answer to it that calls \
+                 you brings it",
             ),
         }),
     );

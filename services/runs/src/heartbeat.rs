@@ -5,13 +5,13 @@ use std::time::Instant;
 
 use openclaw_conversations::database::{Database, Fault};
 use openclaw_daemon::failure;
-use openclaw_sessions::now_ms;
+use openclaw_sessions::{now_ms, silence};
 use rusqlite::{OptionalExtension as _, params};
 use serde_json::{Value, json};
 use tokio_util::task::TaskTracker;
 
 use crate::bus::{Bus, DomainEvent};
-use crate::reply_text::{self, SILENT};
+use crate::reply_text;
 use crate::stream::Events;
 
 /// Characters of an answer that are kept of it; all of it is in the session.
@@ -84,7 +84,7 @@ async fn outcome(events: Events, reason: &str) -> Value {
     let (status, indicator) = match reply.as_ref().map(|text| text.trim()) {
         Err(_) => ("failed", "error"),
         Ok("") => ("ok-empty", "ok"),
-        Ok(silent) if SILENT.contains(&silent) => ("ok-token", "ok"),
+        Ok(text) if silence::is_for_nobody(text) => ("ok-token", "ok"),
         Ok(_) => ("sent", "alert"),
     };
     let mut event = json!({

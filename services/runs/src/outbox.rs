@@ -27,7 +27,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::bus::{DomainEvent, Subscriber};
 use crate::run::{Registry, Run};
-pub use outcomes::{Failed, has_open_file, outcome_of, was_delivered};
+pub use outcomes::{Failed, has_open_file, outcome_of, thread_of};
 use taking::Taking;
 
 /// How long a delivery is its taker's when it does not say: longer than a

@@ -11,10 +11,6 @@ use openclaw_sessions::silence;
 use crate::run::Run;
 use crate::stream::Events;
 
-/// What an agent that was woken answers when nobody needs to hear of it, as in
-/// OpenClaw.
-pub const SILENT: [&str; 2] = [silence::NO_REPLY, "HEARTBEAT_OK"];
-
 /// What is answered on the channel of a run's message, with the files of the
 /// agent's `workspace` that it names; None where nobody is to hear of it.
 pub(crate) async fn on_channel(
@@ -24,8 +20,7 @@ pub(crate) async fn on_channel(
     workspace: Option<ConfiguredFolder>,
 ) -> Option<ChannelReply> {
     let is_silent = matches!(outcome, Kind::Done(done) if done.stop_reason == silence::STOP_REASON)
-        || matches!(outcome, Kind::Done(_))
-            && (silence::is_silent(&text) || SILENT.contains(&text.trim()));
+        || matches!(outcome, Kind::Done(_)) && silence::is_for_nobody(&text);
     if is_silent || run.is_absorbed() {
         return None;
     }

@@ -8,7 +8,6 @@ use openclaw_daemon::failure;
 use openclaw_jobs::{Delivered, Delivery, Destination, Invalid, Job};
 use openclaw_proto::call::RefusalCode;
 use openclaw_proto::outbox::{Extras, Kind, Place, State};
-use openclaw_runs::reply_text::SILENT;
 use openclaw_runs::{injected, keys};
 use openclaw_sessions::{SessionKey, now_ms, silence};
 use openclaw_settings::recipient::{Nobody, Recipient};
@@ -107,7 +106,7 @@ pub(crate) async fn announce(
 fn said(text: &str) -> Result<&str, &'static str> {
     match text.trim() {
         "" => Err("empty"),
-        text if SILENT.contains(&text) || silence::is_silent(text) => Err("silent"),
+        text if silence::is_for_nobody(text) => Err("silent"),
         text => Ok(text),
     }
 }

@@ -17,7 +17,6 @@ pub mod journal;
 mod key;
 pub mod maintenance;
 pub mod reading;
-pub mod silence;
 pub mod store;
 mod time;
 pub mod transcript;
@@ -30,4 +29,5 @@ pub use key::{
     Chat, DmScope, E164_DIGITS, IdentityLinks, InvalidKey, InvalidRoute, KEY_LIMIT, Route,
     SessionKey,
 };
+pub use openclaw_silence as silence;
 pub use time::{iso_time, now_ms, unix_ms};

@@ -80,6 +80,14 @@ impl Error {
         }
     }
 
+    /// How long Telegram wants nothing of the kind.
+    pub(crate) fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::Refused { retry_after, .. } => retry_after.map(Duration::from_secs),
+            Self::Lost { .. } | Self::Unread { .. } => None,
+        }
+    }
+
     /// The token is not valid (any more). An unknown one is answered as not found.
     pub(crate) fn is_token_refused(&self) -> bool {
         matches!(self.code(), Some(401 | 404))

@@ -7,7 +7,7 @@ use openclaw_channel::health::Board;
 use openclaw_channel::recent::Recent;
 use openclaw_config::Environment;
 use openclaw_proto::channel::{Connection, Settings};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::api::{Api, Error};
 use crate::moved::Moved;
@@ -19,6 +19,8 @@ use crate::token;
 
 /// Failures that are known to have been told; what is forgotten is told once more.
 const TOLD: usize = 1000;
+/// Says that an emoji is drawn in colours.
+const COLOURED: char = '\u{fe0f}';
 /// Of a failure, the UTF-16 units that it is known by.
 const FAILURE: usize = 200;
 
@@ -79,6 +81,14 @@ impl Bot {
         let api = Api::new(&options, token)?;
         self.state().api = Some(api.clone());
         Ok(api)
+    }
+
+    /// Says nothing more of the bot that it was, if the token of `api` is another one's.
+    pub(crate) fn becomes(&self, api: &Api) {
+        let before = self.reader().bot_id;
+        if before != 0 && api.bot_id() != before.to_string() {
+            self.board.begin_anew();
+        }
     }
 
     /// The bot is who getMe says.
@@ -164,6 +174,12 @@ impl Bot {
 /// "Not Found" is said of a token alone; "chat not found" is a 400.
 fn is_of_a_chat(error: &Error) -> bool {
     error.code() == Some(404) && error.description() != "Not Found"
+}
+
+/// The one reaction `emoji`. Telegram knows none by a form that says how it is drawn.
+pub(crate) fn reaction(emoji: &str) -> Value {
+    let plain: String = emoji.chars().filter(|it| *it != COLOURED).collect();
+    json!([{"type": "emoji", "emoji": plain.trim()}])
 }
 
 /// A message's number.

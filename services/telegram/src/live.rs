@@ -12,6 +12,7 @@ use openclaw_channel::rich::{Rich, read};
 use openclaw_proto::call::RefusalCode;
 use openclaw_proto::event::Kind;
 use openclaw_proto::outbox::Delivery;
+use openclaw_silence as silence;
 use serde_json::json;
 use tokio::time::{Instant, interval, timeout};
 
@@ -30,10 +31,6 @@ const TYPING: Duration = Duration::from_secs(4);
 const LONGEST: Duration = Duration::from_secs(6 * 60 * 60);
 /// Characters that are worth a message.
 const LEAST: usize = 24;
-/// What says that nothing is to be said (`runs/src/reply_text.rs`).
-const SILENT: [&str; 2] = ["NO_REPLY", "HEARTBEAT_OK"];
-/// What a run ends with that says so (`sessions/src/silence.rs`).
-const SILENT_END: &str = "silent";
 /// What lines are for the gateway, which makes files of them
 /// (`inbound/src/media.rs`).
 const FILE: &str = "MEDIA:";
@@ -103,6 +100,8 @@ async fn typing(
     }
     let until = Instant::now() + LONGEST;
     let mut ticks = interval(TYPING);
+    // Telegram wants none before that.
+    let mut next = Instant::now();
     while Instant::now() < until {
         ticks.tick().await;
         if shown.try_lock().is_ok_and(|shown| shown.is_over) {
@@ -110,10 +109,12 @@ async fn typing(
         }
         let waits = *is_waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if !waits
+            && Instant::now() >= next
             && let Ok(api) = bot.api()
             && let Err(error) = api.call("sendChatAction", &action).await
         {
             tracing::debug!("{error}");
+            next = Instant::now() + error.retry_after().unwrap_or_default();
         }
     }
 }
@@ -179,8 +180,8 @@ impl View<'_> {
             Kind::ApprovalResolved(_) => self.wait(false),
             Kind::Done(done) => {
                 let text = self.text.trim();
-                let is_silent = text.is_empty() || SILENT.contains(&text);
-                self.is_unanswered = is_silent || done.stop_reason == SILENT_END;
+                let is_silent = text.is_empty() || silence::is_for_nobody(text);
+                self.is_unanswered = is_silent || done.stop_reason == silence::STOP_REASON;
                 return true;
             }
             kind => return kind.is_terminal(),
@@ -284,14 +285,8 @@ impl View<'_> {
                 if self.target.follow(self.bot, &error) {
                     shown.message = None;
                 }
-                if let Error::Refused {
-                    retry_after: Some(seconds),
-                    ..
-                } = error
-                {
-                    self.bot
-                        .pace
-                        .block(self.target.chat(), Duration::from_secs(seconds));
+                if let Some(after) = error.retry_after() {
+                    self.bot.pace.block(self.target.chat(), after);
                 }
             }
         }
@@ -318,6 +313,10 @@ fn was_not_shown(shown: &mut Shown, error: &Error) {
 /// What of a text that goes on may be shown; nothing of one that is short, or
 /// may become silence.
 fn worth_showing(text: &str) -> String {
+    let shown = silence::shown(text);
+    // Its last line goes on, unless what is not shown began another one.
+    let goes_on = text.ends_with(shown);
+    let text = shown;
     let mut is_code = false;
     let mut lines = Vec::new();
     for line in text.lines() {
@@ -327,14 +326,11 @@ fn worth_showing(text: &str) -> String {
         }
         if is_code {
             lines.push(line.to_owned());
-        } else if !bare.starts_with(FILE) && bare.trim_end() != SILENT[0] {
+        } else if !bare.starts_with(FILE) {
             lines.push(without_directives(line));
         }
     }
-    if let Some(last) = lines
-        .last_mut()
-        .filter(|_| !is_code && !text.ends_with('\n'))
-    {
+    if let Some(last) = lines.last_mut().filter(|_| !is_code && goes_on) {
         // It may become one.
         let begins = |mark: &&str| {
             let is_beginning =
@@ -349,7 +345,7 @@ fn worth_showing(text: &str) -> String {
         }
     }
     let text = lines.join("\n").trim().to_owned();
-    if text.len() < LEAST || SILENT.iter().any(|it| it.starts_with(&text)) {
+    if text.len() < LEAST {
         String::new()
     } else {
         text

@@ -10,8 +10,8 @@ use openclaw_proto::channel::Connection;
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 
-use crate::api::{Api, Error};
-use crate::batch::{Problem, connecting, keep, update};
+use crate::api::Api;
+use crate::batch::{Problem, connecting, keep, problem, update};
 use crate::bot::Bot;
 use crate::read::KINDS;
 use crate::webhook;
@@ -56,11 +56,11 @@ pub(crate) async fn receive(bot: &Bot, spool: &Arc<Spool>) {
     loop {
         match connected(bot, spool, &mut pause).await {
             Ok(()) => pause = FIRST_PAUSE,
-            Err(words) => {
-                if let Some((state, words)) = words {
+            Err(Problem { told, after }) => {
+                if let Some((state, words)) = told {
                     bot.board.problem(state, &words);
                 }
-                sleep(pause).await;
+                sleep(pause.max(after.unwrap_or_default())).await;
                 pause = (pause * 2).min(LONGEST_PAUSE);
             }
         }
@@ -71,7 +71,10 @@ pub(crate) async fn receive(bot: &Bot, spool: &Arc<Spool>) {
 /// `pause` is the next one after a failure: each poll that is answered makes it the
 /// first one again.
 async fn connected(bot: &Bot, spool: &Arc<Spool>, pause: &mut Duration) -> Result<(), Problem> {
-    let api = bot.api().map_err(|why| Some((Connection::Refused, why)))?;
+    let api = bot
+        .api()
+        .map_err(|why| Problem::of(Connection::Refused, why))?;
+    bot.becomes(&api);
     let me = api
         .call("getMe", &json!({}))
         .await
@@ -84,26 +87,6 @@ async fn connected(bot: &Bot, spool: &Arc<Spool>, pause: &mut Duration) -> Resul
     }
     webhook::leave(bot, &api).await?;
     poll(bot, &api, spool, pause).await
-}
-
-/// What `error` of getMe or getUpdates means.
-fn problem(bot: &Bot, error: &Error) -> Problem {
-    if error.is_token_refused() {
-        bot.judge(error);
-        return None;
-    }
-    match error.code() {
-        Some(409) => Some((
-            Connection::Conflict,
-            format!(
-                "somebody else receives this bot's messages ({}): stop the other program, or give \
-                 it a bot of its own",
-                error.description()
-            ),
-        )),
-        Some(429) => Some((Connection::Waiting, error.to_string())),
-        _ => connecting(format!("Telegram cannot be reached: {error}")),
-    }
 }
 
 async fn offer_commands(bot: &Bot, api: &Api) {

@@ -14,7 +14,7 @@ use openclaw_proto::outbox::{Delivery, Outcome as Delivered};
 use serde_json::json;
 
 use crate::api::Error;
-use crate::bot::{Bot, number};
+use crate::bot::{Bot, number, reaction};
 use crate::settings::TEXT_LIMIT;
 use crate::{live, poll, send};
 
@@ -58,12 +58,16 @@ impl Provider for Bot {
     ) -> Result<BoxStream<'static, Result<Bytes, String>>, FetchError> {
         let judged = |error: Error| {
             if error.is_passing() {
-                FetchError::Later(error.to_string())
+                FetchError::Later {
+                    after: error.retry_after(),
+                    why: error.to_string(),
+                }
             } else {
                 FetchError::Missing(error.to_string())
             }
         };
-        let api = self.api().map_err(FetchError::Later)?;
+        let later = |why| FetchError::Later { why, after: None };
+        let api = self.api().map_err(later)?;
         let asked = json!({"file_id": file.reference});
         let found = api.call("getFile", &asked).await.map_err(judged)?;
         let Some(path) = found["file_path"].as_str() else {
@@ -71,6 +75,14 @@ impl Provider for Bot {
                 "Telegram does not say where it is".into(),
             ));
         };
+        if path.starts_with('/') {
+            // A place on that server's own disk, with the token in it.
+            return Err(FetchError::Missing(
+                "the Bot API server (channels.telegram.apiRoot) runs with --local and gives files \
+                 to programs on its own disk alone; without --local it gives them out"
+                    .into(),
+            ));
+        }
         api.file(path).await.map_err(judged)
     }
 
@@ -92,9 +104,9 @@ impl Provider for Bot {
             (What::Message(said), Outcome::Taken(_)) => {
                 let emoji = self.reader().options.ack_reaction.clone();
                 if let Some(id) = said.provider_ids.first().filter(|_| !emoji.is_empty()) {
-                    let reaction = json!({"chat_id": incoming.place.id, "message_id": number(id),
-                        "reaction": [{"type": "emoji", "emoji": emoji}]});
-                    self.quietly("setMessageReaction", reaction).await;
+                    let shown = json!({"chat_id": incoming.place.id, "message_id": number(id),
+                        "reaction": reaction(&emoji)});
+                    self.quietly("setMessageReaction", shown).await;
                 }
             }
             _ => {}

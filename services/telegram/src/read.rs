@@ -3,7 +3,7 @@
 mod media;
 mod words;
 
-use openclaw_channel::provider::Incoming;
+use openclaw_channel::provider::{Incoming, IncomingFile};
 use openclaw_proto::channel::{Message as Said, Person, Place, Press, Quoted, Reaction, What};
 use openclaw_proto::gateway::ChatKind;
 use serde::de::DeserializeOwned;
@@ -67,7 +67,7 @@ impl Reader {
         if sender.id == self.bot_id.to_string() {
             return None;
         }
-        let files = media::files(&message, &self.options);
+        let mut files = media::files(&message, &self.options);
         let mut words = self.words(&message);
         if words.text.is_empty() && files.is_empty() {
             // Somebody joined, a title changed, …
@@ -78,6 +78,10 @@ impl Reader {
         }
         let reply_to = self.quoted(&message);
         let answers_bot = reply_to.as_ref().is_some_and(|quoted| quoted.is_own);
+        let is_to_bot = is_direct || answers_bot || words.is_to_bot;
+        if is_to_bot && !is_edit {
+            files.extend(self.files_answered(&message));
+        }
         let is_stop = !is_edit && openclaw_stop::is_stop(&words.text);
         let is_command = words.text.starts_with('/');
         let burst = match &message.media_group_id {
@@ -91,10 +95,10 @@ impl Reader {
             what: What::Message(Said {
                 text: words.text,
                 provider_ids: vec![message.message_id.to_string()],
-                is_to_bot: is_direct || answers_bot || words.is_to_bot,
+                is_to_bot,
                 is_edit,
                 reply_to,
-                attachments: Vec::new(),
+                ..Said::default()
             }),
             files,
             is_urgent: is_stop,
@@ -103,8 +107,28 @@ impl Reader {
         })
     }
 
+    /// The files of what `message` answers to that nobody was given: those of other
+    /// chats, and in groups those of messages that did not call the bot. As in OpenClaw
+    /// they are fetched when somebody asks about them.
+    fn files_answered(&self, message: &Message) -> Vec<IncomingFile> {
+        let is_direct = message.chat.kind == "private";
+        let of_group = message.reply_to_message.as_deref().filter(|quoted| {
+            let is_own = quoted.from.as_ref().is_some_and(|by| by.id == self.bot_id);
+            !is_direct && !is_own
+        });
+        let answered = of_group.or(message.external_reply.as_deref());
+        answered.map_or_else(Vec::new, |it| media::files(it, &self.options))
+    }
+
     fn quoted(&self, message: &Message) -> Option<Quoted> {
         let Some(quoted) = message.reply_to_message.as_deref() else {
+            if let Some(story) = &message.reply_to_story {
+                return Some(Quoted {
+                    text: words::STORY.to_owned(),
+                    sender: words::called(&story.chat),
+                    ..Quoted::default()
+                });
+            }
             let quoted = message.external_reply.as_deref()?;
             let origin = quoted.forward_origin.as_ref();
             return Some(Quoted {

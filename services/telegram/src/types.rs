@@ -35,6 +35,8 @@ pub(crate) struct Chat {
     pub(crate) username: String,
     /// Of the person that it is with.
     pub(crate) first_name: String,
+    /// Of that person, too.
+    pub(crate) last_name: String,
     /// It has topics.
     pub(crate) is_forum: bool,
 }
@@ -129,6 +131,8 @@ pub(crate) struct Message {
     pub(crate) reply_to_message: Option<Box<Message>>,
     /// What it answers that is of another chat: its origin, its files, and no text.
     pub(crate) external_reply: Option<Box<Message>>,
+    /// The story that it answers.
+    pub(crate) reply_to_story: Option<Story>,
     /// The part of what it answers that was chosen.
     pub(crate) quote: Quote,
     /// The album that it is of.
@@ -251,6 +255,14 @@ pub(crate) struct Dice {
 pub(crate) struct Titled {
     /// The title.
     pub(crate) title: String,
+}
+
+/// A story, of which bots are told no more.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Story {
+    /// Whose it is.
+    pub(crate) chat: Chat,
 }
 
 /// A sticker.

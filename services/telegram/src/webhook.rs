@@ -23,7 +23,7 @@ use tokio::task::JoinSet;
 use tokio::time::interval;
 
 use crate::api::Api;
-use crate::batch::{keep, update};
+use crate::batch::{Problem, keep, problem, update};
 use crate::bot::Bot;
 use crate::read::KINDS;
 
@@ -47,8 +47,8 @@ const OWN: &str = "webhook";
 
 /// Removes the webhook that an earlier configuration had; one of somebody else's
 /// is not touched.
-pub(crate) async fn leave(bot: &Bot, api: &Api) -> Result<(), Option<(Connection, String)>> {
-    let unreachable = |error| Some((Connection::Connecting, format!("{error}")));
+pub(crate) async fn leave(bot: &Bot, api: &Api) -> Result<(), Problem> {
+    let unreachable = |error| problem(bot, &error);
     let info = api
         .call("getWebhookInfo", &json!({}))
         .await
@@ -60,14 +60,14 @@ pub(crate) async fn leave(bot: &Bot, api: &Api) -> Result<(), Option<(Connection
     }
     let is_own = fs::read_to_string(&path).is_ok_and(|own| own.trim() == url);
     if !is_own {
-        return Err(Some((
+        return Err(Problem::of(
             Connection::Conflict,
             format!(
                 "another program has set the webhook {url} for this bot, and there may be one \
                  receiver only: set channels.telegram.webhookUrl to it if it leads here, or remove \
                  it (deleteWebhook of the Bot API), or use a bot of its own"
             ),
-        )));
+        ));
     }
     api.call("deleteWebhook", &json!({}))
         .await

@@ -8,6 +8,9 @@ use tokio::time::{Instant, timeout_at};
 use crate::entities;
 use crate::state::{Sent, Shared, State};
 
+/// The emoji that there are as reactions.
+const REACTIONS: &str = include_str!("../../../services/effect/src/values/reactions.txt");
+
 /// A refusal: the code and Telegram's words.
 pub(crate) type Refusal = (u16, String);
 
@@ -46,10 +49,22 @@ pub(crate) async fn call(shared: &Shared, method: &str, asked: &Value) -> Result
         "setMyCommands" => set_commands(state, asked),
         "setMessageReaction" => {
             chat(state, asked)?;
+            let reactions = asked["reaction"].as_array();
+            let mut reactions = reactions.into_iter().flatten();
+            if !reactions.all(is_reaction) {
+                return Err(bad("REACTION_INVALID"));
+            }
             Ok(true.into())
         }
         _ => Err((404, "Not Found".into())),
     }
+}
+
+/// Whether a bot may put it on a message: one of the emoji that there are, as they are
+/// written there.
+fn is_reaction(reaction: &Value) -> bool {
+    let emoji = reaction["emoji"].as_str().unwrap_or_default();
+    reaction["type"] == "emoji" && REACTIONS.split_whitespace().any(|it| it == emoji)
 }
 
 fn bad(words: &str) -> Refusal {
@@ -281,9 +296,10 @@ fn get_file(state: &State, asked: &Value) -> Result<Value, Refusal> {
     if file.len() > 20 * 1024 * 1024 {
         return Err(bad("file is too big"));
     }
+    let folder = &state.local_folder;
     Ok(
         json!({"file_id": id, "file_unique_id": id, "file_size": file.len(),
-        "file_path": format!("files/{id}")}),
+        "file_path": format!("{folder}files/{id}")}),
     )
 }
 

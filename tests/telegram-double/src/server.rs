@@ -127,6 +127,12 @@ impl Double {
         self.shared.state().files.insert(id.to_owned(), content);
     }
 
+    /// Says of files where in `folder` of its own they are, as a server does that runs
+    /// with --local.
+    pub fn run_locally(&self, folder: &str) {
+        self.shared.state().local_folder = format!("{folder}/");
+    }
+
     /// Lets the bot write to a chat in which nobody said anything.
     pub fn open_chat(&self, chat: &str) {
         self.shared.state().chats.insert(chat.to_owned());

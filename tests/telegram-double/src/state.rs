@@ -74,6 +74,8 @@ pub(crate) struct State {
     /// Groups that became supergroups, with the id of those.
     pub(crate) moved: BTreeMap<String, i64>,
     pub(crate) files: BTreeMap<String, Vec<u8>>,
+    /// Where a server that runs with --local has them; empty: it does not.
+    pub(crate) local_folder: String,
     pub(crate) faults: VecDeque<(String, Fault)>,
     pub(crate) limits: Limits,
     /// Presses that nobody answered.

@@ -17,6 +17,8 @@ const QUIET: Duration = Duration::from_millis(300);
 const LONGEST: Duration = Duration::from_secs(2);
 /// The most messages that become one.
 const MEMBERS: usize = 20;
+/// The most files of what becomes one (`doors/src/channels/hand_in.rs`).
+const FILES: usize = 20;
 /// What the name of a burst begins with that is an album.
 const ALBUM: &str = "album ";
 
@@ -90,7 +92,10 @@ impl Chat {
         let mut queue = self.queue();
         let next = queue.front().and_then(|next| next.first());
         let is_same = next.is_some_and(|next| {
-            goes_on(std::slice::from_ref(next)) && next.incoming.burst == group[0].incoming.burst
+            let files = group.iter().map(|item| item.incoming.files.len());
+            goes_on(std::slice::from_ref(next))
+                && next.incoming.burst == group[0].incoming.burst
+                && files.sum::<usize>() + next.incoming.files.len() <= FILES
         });
         if is_same && let Some(next) = queue.pop_front() {
             group.extend(next);
@@ -138,6 +143,10 @@ pub(super) fn one(group: Vec<Item>) -> Option<Item> {
         } else {
             &more.text
         };
+        if whole.texts.is_empty() {
+            whole.texts.push(whole.text.clone());
+        }
+        whole.texts.push(text.to_owned());
         if !whole.text.is_empty() && !text.is_empty() {
             whole.text.push('\n');
         }
@@ -183,6 +192,21 @@ mod tests {
             },
             is_fresh: true,
         }
+    }
+
+    #[test]
+    fn one_says_what_each_of_several_says() {
+        let texts = |texts: &[&str]| {
+            let items = texts.iter().map(|text| item("album 1", text)).collect();
+            match one(items).unwrap().incoming.what {
+                What::Message(message) => (message.text, message.texts),
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(texts(&["one"]), ("one".to_owned(), Vec::new()));
+        let each = ["", "two", "", "four"];
+        let expected = ("two\nfour".to_owned(), each.map(str::to_owned).to_vec());
+        assert_eq!(texts(&each), expected);
     }
 
     #[test]

@@ -19,6 +19,8 @@ use openclaw_daemon::configuration::now_ms;
 const FETCH_ATTEMPTS: u32 = 4;
 /// The wait after the first of them; it doubles with each one.
 const FETCH_PAUSE: Duration = Duration::from_millis(500);
+/// The longest that its message waits where the provider names a time.
+const LONGEST_FETCH_PAUSE: Duration = Duration::from_secs(60);
 
 impl<P: Provider> Intake<P> {
     /// Hands in `group` as one message, until the gateway has it.
@@ -120,9 +122,13 @@ impl<P: Provider> Intake<P> {
         let mut pause = FETCH_PAUSE;
         let mut attempt = 1;
         loop {
+            let mut wanted = Duration::ZERO;
             let why = match self.provider.fetch(file).await {
                 Err(FetchError::Missing(why)) => return missing(file, &why),
-                Err(FetchError::Later(why)) => why,
+                Err(FetchError::Later { why, after }) => {
+                    wanted = after.unwrap_or_default().min(LONGEST_FETCH_PAUSE);
+                    why
+                }
                 Ok(content) => {
                     let put = self.link.channels.put_file(self.head(file), content);
                     match put.await {
@@ -150,7 +156,7 @@ impl<P: Provider> Intake<P> {
                 return missing(file, &why);
             }
             attempt += 1;
-            sleep(pause).await;
+            sleep(pause.max(wanted)).await;
             pause *= 2;
         }
     }

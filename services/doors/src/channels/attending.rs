@@ -17,6 +17,8 @@ pub(super) struct Attending {
     account: AccountName,
     configuration: Configuration,
     told: Option<Settings>,
+    /// What the configuration called the account when that was told.
+    name: Option<String>,
     taken: CancellationToken,
     is_over: bool,
 }
@@ -32,6 +34,7 @@ impl Attending {
             channels,
             account,
             told: None,
+            name: None,
             taken,
             is_over: false,
         }
@@ -69,6 +72,15 @@ impl Attending {
                 }
                 Err(refused) => return Ok(Instruction::Retire(refused.to_string())),
             };
+            let name = settings
+                .channels
+                .account(&self.account.channel, &self.account.account);
+            let name = name.map(|(name, _)| name.to_owned());
+            if self.name.is_some() && self.name != name {
+                // Another one is the default account now.
+                self.channels.forget_health(&self.account);
+            }
+            self.name = name;
             let now = told(&settings, account);
             if self.told.as_ref() != Some(&now) {
                 self.told = Some(now.clone());

@@ -19,6 +19,7 @@ use openclaw_settings::Settings;
 use openclaw_settings::keys::channels::{Account, ReactionNotifications};
 use uuid::Uuid;
 
+use super::overheard::Said;
 use super::{Channels, Refused};
 
 /// Bytes of a key; a provider's update has a number.
@@ -57,7 +58,7 @@ struct Seen {
 impl Channels {
     /// Takes what was handed in; durable when this returns, and the same for the
     /// same key.
-    pub async fn hand_in(&self, hand_in: HandIn) -> Result<HandedIn, Refused> {
+    pub async fn hand_in(&self, mut hand_in: HandIn) -> Result<HandedIn, Refused> {
         if hand_in.key.len() > KEY_LIMIT {
             return Err(Refused::Invalid(format!(
                 "key has more than {KEY_LIMIT} bytes"
@@ -65,6 +66,7 @@ impl Channels {
         }
         let settings = self.core.configuration.settings();
         let (canonical, account) = Self::account_that_is_on(&settings, &hand_in.account)?;
+        self.find_own(&canonical, &mut hand_in).await?;
         let incoming = Incoming {
             settings: &settings,
             canonical,
@@ -351,8 +353,9 @@ impl Channels {
     fn overhear(&self, incoming: &Incoming<'_>) {
         if let What::Message(message) = &incoming.hand_in.what {
             let text = said(incoming.hand_in, message, &[]);
-            let limit = incoming.account.history_limit;
-            self.overheard.add(&incoming.group(), &text, limit);
+            let (group, limit) = (incoming.group(), incoming.account.history_limit);
+            let said = Said::of(message, &text);
+            self.overheard.add(&group, said, limit);
         }
     }
 
@@ -382,7 +385,7 @@ impl Channels {
         reaction: &Reaction,
         agent: &str,
     ) -> Result<(Outcome, bool), Refused> {
-        let is_own = reaction.is_to_own || self.is_own(incoming, &reaction.provider_id).await?;
+        let is_own = reaction.is_to_own;
         let is_told = match incoming.account.reaction_notifications {
             ReactionNotifications::Off => false,
             ReactionNotifications::Own => is_own,
@@ -404,24 +407,35 @@ impl Channels {
         self.tell(incoming, agent, &text).await
     }
 
-    /// Whether the message of that number was said by this account, as far as the
-    /// outbox remembers: a provider need not say it.
-    async fn is_own(&self, incoming: &Incoming<'_>, provider_id: &str) -> Result<bool, Refused> {
-        let AccountName { channel, account } = incoming.canonical.clone();
-        let place = &incoming.hand_in.place;
+    /// Where the message was said that is reacted to, if this account said it, as far as
+    /// the outbox remembers: a provider need not say it.
+    async fn find_own(&self, canonical: &AccountName, hand_in: &mut HandIn) -> Result<(), Refused> {
+        let What::Reaction(reaction) = &mut hand_in.what else {
+            return Ok(());
+        };
+        let AccountName { channel, account } = canonical.clone();
+        let place = &mut hand_in.place;
         // Whoever sends something there by hand may call it either.
         let names = [place.lasting_id().to_owned(), place.id.clone()];
-        let id = provider_id.to_owned();
+        let id = reaction.provider_id.clone();
         let look = move |connection: &rusqlite::Connection| {
             for to in &names {
-                if openclaw_runs::outbox::was_delivered(connection, &channel, &account, to, &id)? {
-                    return Ok(true);
+                let place = (channel.as_str(), account.as_str(), to.as_str());
+                if let Some(thread) = openclaw_runs::outbox::thread_of(connection, place, &id)? {
+                    return Ok(Some(thread));
                 }
             }
-            Ok(false)
+            Ok(None)
         };
         let database = &self.core.database;
-        Ok(database.read("look up what was reacted to", look).await?)
+        let found = database.read("look up what was reacted to", look).await?;
+        if let Some(thread) = found {
+            reaction.is_to_own = true;
+            place.thread = Some(thread)
+                .filter(|it| !it.is_empty())
+                .or(place.thread.take());
+        }
+        Ok(())
     }
 
     /// Has the agent told with its next turn, also if the gateway is killed before
@@ -525,17 +539,18 @@ impl Incoming<'_> {
     }
 }
 
-/// What may be edited of `message`, if it is not several ones that are one.
+/// What may be edited of `message`.
 fn said_as(message: &Message) -> Option<SaidAs> {
-    let [message_id] = message.provider_ids.as_slice() else {
-        return None;
-    };
-    let words = message.text.trim().to_owned();
+    let text = message.text.trim();
     // What begins with a command is not said as it is.
-    (!words.starts_with('/')).then(|| SaidAs {
-        message_id: message_id.clone(),
-        words,
-    })
+    if text.starts_with('/') {
+        return None;
+    }
+    let said_as = match message.texts.as_slice() {
+        [] => SaidAs::of(&message.provider_ids, &[text.to_owned()]),
+        texts => SaidAs::of(&message.provider_ids, texts),
+    };
+    said_as.filter(|it| it.words() == text)
 }
 
 /// Of a name as much as is kept with a message.

@@ -50,10 +50,10 @@ pub const NATIVE: &[&str] = &[
     "whoami",
 ];
 
-/// The emoji that Telegram takes as reactions, without what says how they are drawn.
-const REACTIONS: &str = "❤ 👍 👎 🔥 🥰 👏 😁 🤔 🤯 😱 🤬 😢 🎉 🤩 🤮 💩 🙏 👌 🕊 🤡 🥱 🥴 😍 🐳 ❤\u{200d}🔥 🌚 \
-     🌭 💯 🤣 ⚡ 🍌 🏆 💔 🤨 😐 🍓 🍾 💋 🖕 😈 😴 😭 🤓 👻 👨\u{200d}💻 👀 🎃 🙈 😇 😨 🤝 ✍ 🤗 🫡 🎅 🎄 ☃ 💅 \
-     🤪 🗿 🆒 💘 🙉 🦄 😘 💊 🙊 😎 👾 🤷\u{200d}♂ 🤷 🤷\u{200d}♀ 😡";
+/// The emoji that Telegram takes as reactions, without what says how they are drawn. Here
+/// alone: its double reads the same file, and others' libraries judge it
+/// (`tests/integration/tests/suite/telegram_judges.rs`).
+const REACTIONS: &str = include_str!("reactions.txt");
 
 /// Says that an emoji is drawn in colours.
 const COLOURED: char = '\u{fe0f}';

@@ -7,7 +7,7 @@ use openclaw_proto::approval::ApprovalRequested;
 use openclaw_proto::call::{CallError, RefusalCode};
 use openclaw_proto::channel::{
     AccountName, Attachment, Attend, Client, Connection, FileHead, HandIn, HandedIn, Health,
-    IgnoredCode, Instruction, Message, Outcome, Person, Place, Press, What,
+    IgnoredCode, Instruction, Message, Outcome, Person, Place, Press, Reaction, What,
 };
 use openclaw_proto::channel_admin::{self, Sent};
 use openclaw_proto::event::Kind as Said;
@@ -189,6 +189,63 @@ async fn channels_have_a_message_that_waits_answered_as_it_was_edited() {
 }
 
 #[tokio::test]
+async fn channels_edit_one_of_the_messages_that_wait_as_one() {
+    let suite = Suite::configured(r#"{"channels": {"telegram": {"allowFrom": [42]}}}"#).await;
+    let first = run_of(&hand_in(&suite, direct("1", "42", message("hello"))).await);
+    suite.runner.started().await;
+    let burst = Message {
+        provider_ids: ["m2", "m3", "m4"].map(str::to_owned).to_vec(),
+        texts: ["meet me", "at six", "at six"].map(str::to_owned).to_vec(),
+        ..message("meet me\nat six\nat six")
+    };
+    hand_in(&suite, direct("2", "42", burst)).await;
+    for (key, id, words) in [("3", "m4", "in Rome"), ("4", "m3", "at eight")] {
+        let edit = Message {
+            provider_ids: vec![id.to_owned()],
+            is_edit: true,
+            ..message(words)
+        };
+        hand_in(&suite, direct(key, "42", edit)).await;
+    }
+    suite.runner.say(&first, text("hi."));
+    suite.runner.say(&first, done());
+    let asked = suite.runner.started().await.text;
+    assert!(asked.ends_with("\n\nmeet me\nat eight\nin Rome"), "{asked}");
+    assert!(asked.contains("edited the message m3"), "{asked}");
+}
+
+#[tokio::test]
+async fn channels_say_that_a_photo_was_overheard_and_how_it_can_be_had() {
+    let groups = r#"{"channels": {"telegram": {"groups": {"-100": {"allowFrom": [42]}}}}}"#;
+    let suite = Suite::configured(groups).await;
+    let in_group = |key: &str, message: Message| {
+        let mut said = direct(key, "42", message);
+        said.place.chat = ChatKind::Group;
+        said.place.id = "-100".to_owned();
+        said
+    };
+    let photo = Message {
+        text: "our cat".to_owned(),
+        attachments: vec![Attachment {
+            kind: "image".to_owned(),
+            name: "photo.jpg".to_owned(),
+            ..Attachment::default()
+        }],
+        ..Message::default()
+    };
+    let overheard = hand_in(&suite, in_group("1", photo)).await;
+    assert_eq!(why(&overheard), IgnoredCode::NotMentioned);
+    hand_in(&suite, in_group("2", message("what is that?"))).await;
+    let asked = suite.runner.started().await.text;
+    let (context, question) = asked.split_once("[Current message").unwrap();
+    assert!(context.contains("Ada: our cat"), "{asked}");
+    let kept = "[image \"photo.jpg\" came with the message and is missing: it was not kept";
+    assert!(context.contains(kept), "{asked}");
+    assert!(context.contains("that calls you brings it]"), "{asked}");
+    assert!(question.ends_with("Ada: what is that?"), "{asked}");
+}
+
+#[tokio::test]
 async fn channels_answer_a_message_once_across_restarts() {
     let suite = Suite::configured(r#"{"channels": {"telegram": {"allowFrom": [42]}}}"#).await;
     let taken = hand_in(&suite, direct("1", "42", message("hello"))).await;
@@ -255,6 +312,54 @@ async fn channels_tell_the_daemon_that_attends_last() {
         let refused = soon(client.attend(attend)).await.err().unwrap();
         assert!(refused.is_refused(code), "{refused}");
     }
+}
+
+#[tokio::test]
+async fn channels_say_nothing_of_an_account_that_another_is_the_default_one_in_place_of() {
+    let configuration = |default: &str| {
+        format!(
+            r#"{{"channels": {{"telegram": {{"defaultAccount": "{default}", "accounts":
+            {{"home": {{"tokenFile": "/h"}}, "work": {{"tokenFile": "/w"}}}}}}}}}}"#
+        )
+    };
+    let suite = Suite::configured(&configuration("home")).await;
+    let client = client(&suite);
+    let attend = Attend {
+        account: telegram(),
+        ..Attend::default()
+    };
+    let mut told = Box::pin(soon(client.attend(attend)).await.unwrap());
+    soon(told.next()).await.unwrap().unwrap();
+    let health = Health {
+        state: Connection::Connected,
+        identity: "@home_bot".to_owned(),
+        ..Health::default()
+    };
+    soon(client.report_health(telegram(), health.clone()))
+        .await
+        .unwrap();
+    let states = async || {
+        let accounts = soon(admin(&suite).accounts()).await.unwrap();
+        let state = |it: &channel_admin::AccountState| {
+            (it.account.account.clone(), it.is_default, it.health.clone())
+        };
+        accounts.iter().map(state).collect::<Vec<_>>()
+    };
+    let home = |is_default, health| ("home".to_owned(), is_default, health);
+    let work = |is_default, health| ("work".to_owned(), is_default, health);
+    assert_eq!(
+        states().await,
+        [home(true, Some(health)), work(false, None)]
+    );
+    suite.reconfigure(&configuration("work"));
+    // It speaks for the other one from now on, and has said nothing of that yet.
+    let again = soon(told.next()).await.unwrap().unwrap();
+    let Instruction::Settings(settings) = again else {
+        panic!("{again:?}");
+    };
+    assert_eq!(settings.json["tokenFile"], "/w");
+    let fresh = Some(Health::default());
+    assert_eq!(states().await, [home(false, None), work(true, fresh)]);
 }
 
 #[tokio::test]
@@ -557,4 +662,47 @@ async fn channels_take_no_command_from_an_agents_button() {
         let turn = format!("{:?}", suite.runner.started().await);
         assert!(turn.contains(words), "{words}: {turn}");
     }
+}
+
+/// Telegram names no topic with a reaction.
+#[tokio::test]
+async fn channels_tell_of_a_reaction_where_the_message_was_said() {
+    let groups = r#"{"channels": {"telegram": {"groups": {"-100": {"allowFrom": [42]}}}}}"#;
+    let suite = Suite::configured(groups).await;
+    let mut deliveries = deliveries(&suite).await;
+    let in_topic = |key: &str, topic: &str, what: What| {
+        let mut said = direct(key, "42", message("hello"));
+        said.place.chat = ChatKind::Group;
+        said.place.id = "-100".to_owned();
+        said.place.thread = Some(topic.to_owned());
+        HandIn { what, ..said }
+    };
+    let asked = in_topic("1", "4", What::Message(message("hello")));
+    let run = run_of(&hand_in(&suite, asked).await);
+    suite.runner.started().await;
+    suite.runner.say(&run, text("good day"));
+    suite.runner.say(&run, done());
+    let reply = next(&mut deliveries).await;
+    let report = outbox::Report {
+        id: reply.id,
+        attempt: reply.attempt,
+        outcome: outbox::Outcome::Delivered(vec!["900".to_owned()]),
+    };
+    let client = outbox::Client::new(suite.paths().gateway_socket());
+    soon(client.report(report)).await.unwrap();
+    let reaction = |id: &str| {
+        What::Reaction(Reaction {
+            provider_id: id.to_owned(),
+            emoji: vec!["👍".to_owned()],
+            is_to_own: false,
+        })
+    };
+    let reacted = hand_in(&suite, in_topic("2", "1", reaction("900"))).await;
+    match reacted.outcome {
+        Outcome::Taken(taken) => assert_eq!(taken.session_key, reply.session_key),
+        other => panic!("{other:?}"),
+    }
+    // One to somebody else's message is nobody's.
+    let other = hand_in(&suite, in_topic("3", "1", reaction("901"))).await;
+    assert_eq!(why(&other), IgnoredCode::Disabled);
 }

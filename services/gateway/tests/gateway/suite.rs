@@ -39,6 +39,7 @@ pub(crate) struct Suite {
     pub(crate) memory: Memory,
     shutdown: CancellationToken,
     daemon: JoinHandle<anyhow::Result<()>>,
+    owner: Owner,
 }
 
 impl Suite {
@@ -74,7 +75,7 @@ impl Suite {
 
     async fn on(dir: Arc<tempfile::TempDir>, runner: Runner, memory: Memory) -> Self {
         let shutdown = CancellationToken::new();
-        let daemon = daemon(&dir, shutdown.clone());
+        let (daemon, owner) = daemon(&dir, shutdown.clone());
         let client = Client::new(paths(&dir).gateway_socket());
         let sessions = sessions::Client::new(paths(&dir).gateway_socket());
         let daemon = tokio::spawn(openclaw_gateway::run(daemon));
@@ -86,6 +87,7 @@ impl Suite {
             memory,
             shutdown,
             daemon,
+            owner,
         };
         soon(suite.sessions.list(Query::default())).await.unwrap();
         suite
@@ -93,6 +95,13 @@ impl Suite {
 
     pub(crate) fn paths(&self) -> Paths {
         paths(&self.dir)
+    }
+
+    /// Has the gateway take over `configuration`, as a reload does.
+    pub(crate) fn reconfigure(&self, configuration: &str) {
+        std::fs::write(self.paths().configuration, configuration).unwrap();
+        let environment = environment(&self.dir);
+        self.owner.reload(openclaw_settings::load, &environment);
     }
 
     pub(crate) fn begin_shutdown(&self) {
@@ -165,7 +174,7 @@ impl Doomed {
     /// Starts a gateway on the state directory of `suite`, whose own is gone.
     pub(crate) fn start(suite: Suite) -> Self {
         let shutdown = CancellationToken::new();
-        let daemon = daemon(&suite.dir, shutdown.clone());
+        let (daemon, owner) = daemon(&suite.dir, shutdown.clone());
         let vanish = CancellationToken::new();
         let vanished = vanish.clone();
         let thread = std::thread::spawn(move || {
@@ -181,7 +190,11 @@ impl Doomed {
         Self {
             thread,
             vanish,
-            suite: Suite { shutdown, ..suite },
+            suite: Suite {
+                shutdown,
+                owner,
+                ..suite
+            },
         }
     }
 
@@ -211,14 +224,14 @@ fn paths(dir: &tempfile::TempDir) -> Paths {
     Paths::resolve(&environment(dir)).unwrap()
 }
 
-fn daemon(dir: &tempfile::TempDir, shutdown: CancellationToken) -> Daemon {
+fn daemon(dir: &tempfile::TempDir, shutdown: CancellationToken) -> (Daemon, Owner) {
     let environment = environment(dir);
     let settings = openclaw_settings::load(&environment).unwrap();
-    let (_, configuration) = Owner::new(settings);
+    let (owner, configuration) = Owner::new(settings);
     let socket = paths(dir).gateway_socket();
     let _ = std::fs::remove_file(&socket);
     let listener = UnixListener::bind(socket).unwrap();
-    Daemon {
+    let daemon = Daemon {
         configuration,
         environment,
         listeners: [("control", listener)].into_iter().collect(),
@@ -226,7 +239,8 @@ fn daemon(dir: &tempfile::TempDir, shutdown: CancellationToken) -> Daemon {
         shutdown,
         activity: Activity::default(),
         last_word: LastWord::default(),
-    }
+    };
+    (daemon, owner)
 }
 
 pub(crate) fn text_of(text: &str) -> Message {

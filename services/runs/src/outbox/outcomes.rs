@@ -58,21 +58,21 @@ pub(super) fn failed(connection: &Connection, since_ms: i64) -> rusqlite::Result
     found.collect()
 }
 
-/// Whether what the provider calls `provider_id` in a chat was delivered there.
-pub fn was_delivered(
+/// The thread of a chat in which what the provider calls `provider_id` was delivered;
+/// None: it was not.
+pub fn thread_of(
     connection: &Connection,
-    channel: &str,
-    account: &str,
-    to: &str,
+    (channel, account, to): (&str, &str, &str),
     provider_id: &str,
-) -> rusqlite::Result<bool> {
+) -> rusqlite::Result<Option<String>> {
     connection
         .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM outbox, json_each(outbox.provider_ids)
+            "SELECT thread FROM outbox, json_each(outbox.provider_ids)
              WHERE channel = ?1 AND account = ?2 AND target = ?3 AND state = 'delivered'
-                AND json_each.value = ?4)",
+                AND json_each.value = ?4 ORDER BY delivery_id DESC LIMIT 1",
         )?
         .query_row(params![channel, account, to, provider_id], |row| row.get(0))
+        .optional()
 }
 
 /// Whether a delivery that is not over has the file `path`, which no agent's

@@ -46,7 +46,7 @@ impl Queue {
         let Some(run) = live.find(|run| run.key == *key && run.words.is_of(id)) else {
             return false;
         };
-        if run.cancel.is_cancelled() || !run.words.edit(words) {
+        if run.cancel.is_cancelled() || !run.words.edit(id, words) {
             return false;
         }
         if run.queued.get().map(|queued| queued.mode) == Some(Mode::Steer) {

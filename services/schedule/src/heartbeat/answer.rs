@@ -1,9 +1,6 @@
 //! What an agent that was looked after has to say.
 
-use openclaw_sessions::silence;
-
-/// The words of an agent that has nothing to say, OpenClaw's.
-const OK: &str = "HEARTBEAT_OK";
+use openclaw_sessions::silence::{self, HEARTBEAT_OK as OK};
 
 /// What somebody is to hear of an answer; None: nothing. With the token at its
 /// beginning or its end, up to `most` characters beside it say nothing either.

@@ -154,6 +154,17 @@ impl ChannelSettings {
             let problem = format!("is {default:?}; there are {}", known.join(", "));
             return Err(error(paths, format!("{key}.defaultAccount"), problem));
         }
+        if default != DEFAULT_ACCOUNT && accounts.contains_key(DEFAULT_ACCOUNT) {
+            let problem = format!(
+                "is beside the default account {default:?}, whose unit, folder and token are \
+                 called so: give it another name, or leave {key}.defaultAccount out"
+            );
+            return Err(error(
+                paths,
+                format!("{key}.accounts.{DEFAULT_ACCOUNT}"),
+                problem,
+            ));
+        }
         self.defaults.insert(channel.to_owned(), default);
         self.accounts.insert(channel.to_owned(), accounts);
         Ok(())
@@ -212,6 +223,16 @@ fn written(document: &Value) -> impl Iterator<Item = (&'static str, &Map<String,
     })
 }
 
+/// What `document` calls the default account of `channel`.
+pub fn default_account(document: &Value, channel: &str) -> String {
+    let mut channels = written(document);
+    let found = channels.find(|(name, _)| *name == channel);
+    found.map_or_else(
+        || DEFAULT_ACCOUNT.to_owned(),
+        |(_, written)| laid_over(written).0,
+    )
+}
+
 /// The name of a channel's default account, and its accounts as they are written,
 /// each over what holds for all of them. A token is one bot's: what stands beside
 /// the accounts is the default one's.
@@ -225,7 +246,8 @@ fn laid_over(written: &Map<String, Value>) -> (String, BTreeMap<String, Map<Stri
     let default = match chosen.as_ref().and_then(Value::as_str) {
         Some(name) => name,
         None if own.contains_key(DEFAULT_ACCOUNT) => DEFAULT_ACCOUNT,
-        None => own.keys().next().map_or("", String::as_str),
+        // As in OpenClaw: the order in which they are written says nothing.
+        None => own.keys().min().map_or("", String::as_str),
     };
     let default = default.to_owned();
     let is_off = common.get("enabled") == Some(&Value::Bool(false));
@@ -376,6 +398,26 @@ mod tests {
     }
 
     #[test]
+    fn default_account_is_the_one_that_is_named_else_default_else_the_first() {
+        for (telegram, expected) in [
+            (json!(null), "default"),
+            (json!({"tokenFile": "/t"}), "default"),
+            (json!({"accounts": {"work": {}, "home": {}}}), "home"),
+            (json!({"accounts": {"work": {}, "default": {}}}), "default"),
+            (
+                json!({"defaultAccount": "work", "accounts": {"work": {}, "home": {}}}),
+                "work",
+            ),
+        ] {
+            let document = json!({"channels": {"telegram": telegram}});
+            let found = default_account(&document, "telegram");
+            assert_eq!(found, expected, "{document}");
+            let settings = of(document).unwrap_or_default();
+            assert!(settings.is_default("telegram", expected) || settings.accounts.is_empty());
+        }
+    }
+
+    #[test]
     fn channel_that_is_off_has_no_account_that_is_on() {
         let settings = of(json!({"channels": {"telegram": {
             "enabled": false, "accounts": {"a": {"enabled": true}},
@@ -498,6 +540,10 @@ mod tests {
             (
                 json!({"defaultAccount": "x"}),
                 "channels.telegram.defaultAccount",
+            ),
+            (
+                json!({"defaultAccount": "work", "accounts": {"default": {}, "work": {}}}),
+                "channels.telegram.accounts.default",
             ),
             (json!({"dmPolicy": "nobody"}), "channels.telegram.dmPolicy"),
             (json!({"polcy": 1}), "channels.telegram.polcy"),

@@ -8,7 +8,7 @@ use crate::types::{File, Message};
 
 const MEGABYTE: u64 = 1024 * 1024;
 /// Megabytes of a file that Telegram gives to a bot; a Bot API server of one's own
-/// gives all.
+/// says itself what it gives.
 const GIVEN_MB: u64 = 20;
 
 pub(super) fn files(message: &Message, options: &Options) -> Vec<IncomingFile> {
@@ -79,7 +79,7 @@ fn too_large(size: u64, options: &Options) -> Option<String> {
     if options.api_root.is_none() && size > GIVEN_MB * MEGABYTE {
         return Some(format!(
             "it is larger than the {GIVEN_MB} MB that Telegram gives to bots; send a smaller one, \
-             or use a Bot API server of your own (channels.telegram.apiRoot)"
+             or in parts"
         ));
     }
     (size > own.saturating_mul(MEGABYTE))

@@ -77,6 +77,10 @@ fn reader_knows_when_a_group_speaks_to_the_bot() {
         of("😀 @claw_bot", entity("mention", 3, 9)),
         (true, "😀 @claw_bot".into())
     );
+    // A stop is one wherever it is addressed.
+    let stop = "Stop, @claw_bot!";
+    let (incoming, message) = said(&group(stop, entity("mention", 6, 9)));
+    assert!(incoming.is_urgent && message.is_to_bot, "{}", message.text);
     assert_eq!(
         of("@other hi", entity("mention", 0, 6)),
         (false, "@other hi".into())
@@ -335,4 +339,50 @@ fn reader_names_what_a_message_answers() {
         ),
         ("it rains", "News", "")
     );
+}
+
+#[test]
+fn reader_says_that_a_story_is_answered() {
+    let answer = |chat: Value| {
+        let mut message = private("lovely");
+        message["reply_to_story"] = json!({"id": 3, "chat": chat});
+        said(&message).1.reply_to.unwrap()
+    };
+    let person = answer(json!({"id": 5, "type": "private", "first_name": "Eve", "last_name": "X"}));
+    let story = "[story, the content of which cannot be had]";
+    assert_eq!(
+        (person.text.as_str(), person.sender.as_str()),
+        (story, "Eve X")
+    );
+    assert!(!person.is_own && person.provider_id.is_empty());
+    let channel = answer(json!({"id": -5, "type": "channel", "title": "News"}));
+    assert_eq!(channel.sender, "News");
+    assert_eq!(answer(json!({})).sender, "somebody");
+}
+
+#[test]
+fn reader_fetches_the_files_that_nobody_was_given_when_they_are_asked_about() {
+    let photo = json!({"message_id": 4, "from": {"id": 5},
+        "photo": [{"file_id": "p", "file_size": 10}]});
+    let mention = json!({"type": "mention", "offset": 0, "length": 9});
+    let files = |mut message: Value, kind: &str, answered: &Value| {
+        message[kind] = answered.clone();
+        let files = said(&message).0.files;
+        let files = files.into_iter().map(|file| file.reference);
+        files.collect::<Vec<_>>()
+    };
+    let called = group("@claw_bot what is that?", mention);
+    assert_eq!(files(called.clone(), "reply_to_message", &photo), ["p"]);
+    let origin = json!({"type": "channel", "chat": {"id": -1, "title": "News"}});
+    let mut elsewhere = photo.clone();
+    elsewhere["origin"] = origin;
+    assert_eq!(files(private("that?"), "external_reply", &elsewhere), ["p"]);
+    let none: [&str; 0] = [];
+    // Nobody asks, they came before, or the bot sent them.
+    let uncalled = group("what is that?", json!({}));
+    assert_eq!(files(uncalled, "reply_to_message", &photo), none);
+    assert_eq!(files(private("that?"), "reply_to_message", &photo), none);
+    let mut own = photo;
+    own["from"]["id"] = 9.into();
+    assert_eq!(files(called, "reply_to_message", &own), none);
 }

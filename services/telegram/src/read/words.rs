@@ -3,8 +3,10 @@
 use openclaw_proto::channel::Attachment;
 
 use super::{Reader, name};
-use crate::types::{Entity, Line, Location, Message, Origin};
+use crate::types::{Chat, Entity, Line, Location, Message, Origin};
 
+/// What is said of a story.
+pub(super) const STORY: &str = "[story, the content of which cannot be had]";
 /// Characters of a name that are told.
 const NAME: usize = 100;
 
@@ -49,8 +51,12 @@ impl Reader {
                 words.is_to_bot = true;
                 // Elsewhere it is part of a sentence.
                 let rest = words.text.strip_prefix(piece);
+                let around = words.text.split_once(piece).unwrap_or_default();
+                let without = format!("{}{}", around.0.trim_end(), around.1.trim_start());
                 if let Some(rest) = rest.filter(|_| entity.offset == 0) {
                     words.text = rest.trim_start_matches([',', ':']).to_owned();
+                } else if openclaw_stop::is_stop(&without) {
+                    words.text = without;
                 }
             }
             "text_mention" if entity.user.as_ref().is_some_and(|it| it.id == self.bot_id) => {
@@ -156,6 +162,15 @@ pub(super) fn author(origin: &Origin) -> String {
         signature if signature.is_empty() => author,
         signature => format!("{author}, signed {signature}"),
     }
+}
+
+/// What people call `chat`, or whoever it is with.
+pub(super) fn called(chat: &Chat) -> String {
+    let person = format!("{} {}", chat.first_name, chat.last_name);
+    let names = [&chat.title, &person, &chat.username];
+    let mut names = names.into_iter().map(|it| one_line(it));
+    let name = names.find(|it| !it.is_empty());
+    name.unwrap_or_else(|| "somebody".to_owned())
 }
 
 /// Without what would end a line or a bracket.

@@ -24,6 +24,10 @@ use crate::shown::Spot;
 const ATTEMPTS: u32 = 4;
 /// After the first of them; it doubles with each one.
 const PAUSE: Duration = Duration::from_millis(300);
+/// What Telegram says of a topic in which nothing can be said, in small letters.
+const NO_TOPIC: [&str; 3] = ["message thread not found", "topic_deleted", "topic_closed"];
+/// The longest that a message which is to be taken back waits for the next attempt.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// What a bot sends, in megabytes, unless the API server is one's own.
 const SENT_MB: u64 = 50;
 
@@ -116,10 +120,8 @@ impl Target {
             self.reply_to = None;
             return is_new;
         }
-        let is_no_topic = error
-            .description()
-            .to_lowercase()
-            .contains("message thread not found");
+        let description = error.description().to_lowercase();
+        let is_no_topic = NO_TOPIC.iter().any(|words| description.contains(words));
         if is_no_topic && self.spot.thread.is_some() && !self.is_outside {
             tracing::warn!("{error}; sent outside the topic");
             self.is_outside = true;
@@ -266,12 +268,7 @@ impl Attempts {
         target: &Target,
         error: &Error,
     ) -> Result<Verdict, Failure> {
-        if let Error::Refused {
-            retry_after: Some(seconds),
-            ..
-        } = error
-        {
-            let after = Duration::from_secs(*seconds);
+        if let Some(after) = error.retry_after() {
             bot.pace.block(target.chat(), after);
             return if after <= PATIENCE {
                 Ok(Verdict::Again)
@@ -420,7 +417,7 @@ pub(super) async fn reaction(bot: &Bot, delivery: &Delivery) -> Result<bool, Fai
     // In a group that moved meanwhile there is no such message.
     let parameters = json!({"chat_id": target.chat_id(),
         "message_id": number(&delivery.extras.answers_id),
-        "reaction": [{"type": "emoji", "emoji": delivery.extras.reaction}]});
+        "reaction": crate::bot::reaction(&delivery.extras.reaction)});
     let mut attempts = Attempts::default();
     let called = attempts
         .call(bot, &target, "setMessageReaction", &parameters)
@@ -432,12 +429,22 @@ pub(super) async fn reaction(bot: &Bot, delivery: &Delivery) -> Result<bool, Fai
     Ok(called.is_ok())
 }
 
-/// Takes a message back.
+/// Takes a message back, also where Telegram wants that later.
 pub(crate) async fn delete(bot: &Bot, target: &Target, message: i64) {
     let parameters = json!({"chat_id": target.chat_id(), "message_id": message});
-    if let Ok(api) = bot.api()
-        && let Err(error) = api.call("deleteMessage", &parameters).await
-    {
-        tracing::debug!("{error}");
+    for attempt in 1..=ATTEMPTS {
+        let Ok(api) = bot.api() else { break };
+        let error = match api.call("deleteMessage", &parameters).await {
+            Ok(_) => return,
+            Err(error) => error,
+        };
+        if !error.is_passing() {
+            // It is not there any more, or too old for that.
+            tracing::debug!("{error}");
+            return;
+        }
+        let pause = error.retry_after().unwrap_or(PAUSE * 2_u32.pow(attempt));
+        sleep(pause.min(LONGEST_PAUSE)).await;
     }
+    tracing::warn!("message {message}, which was to be taken back, stays in its chat");
 }

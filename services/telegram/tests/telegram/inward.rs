@@ -95,6 +95,165 @@ async fn inward_file_reaches_the_gateway_over_a_broken_connection() {
     assert_eq!(message.attachments[0].file_id, "1");
 }
 
+/// What was handed in with the words `text`.
+fn handed_in(site: &Site, text: &str) -> c::Message {
+    let state = site.gateway.shared.state.lock().unwrap();
+    let mut messages = state
+        .handed_in
+        .values()
+        .filter_map(|it| match it.what.as_ref()? {
+            c::hand_in_request::What::Message(message) => Some(message.clone()),
+            _ => None,
+        });
+    messages.find(|it| it.text == text).unwrap()
+}
+
+#[tokio::test]
+async fn inward_edit_of_one_of_a_burst_names_that_one() {
+    let site = Site::start().await;
+    for text in ["a", "b"] {
+        site.double.say(7, text);
+    }
+    site.until_sent(1).await;
+    let burst = handed_in(&site, "a\nb");
+    assert_eq!(burst.texts, ["a", "b"]);
+    let second: i64 = burst.provider_ids[1].parse().unwrap();
+    site.double
+        .update(json!({"edited_message": {"message_id": second, "text": "c",
+        "chat": {"id": 7, "type": "private"}, "from": {"id": 7}}}));
+    site.until_sent(2).await;
+    let edit = handed_in(&site, "c");
+    assert!(edit.is_edit);
+    assert_eq!(edit.provider_ids, [second.to_string()]);
+}
+
+#[tokio::test]
+async fn inward_forwards_and_hidden_links_say_what_they_are() {
+    let site = Site::start().await;
+    let message = |id: i64, text: &str, more: serde_json::Value| {
+        let mut message = json!({"message_id": id, "text": text,
+            "chat": {"id": id, "type": "private"}, "from": {"id": id, "first_name": "Ann"}});
+        let fields = message.as_object_mut().unwrap();
+        fields.extend(more.as_object().unwrap().clone());
+        site.double.update(json!({"message": message}));
+    };
+    let user = json!({"type": "user", "date": 1, "sender_user": {"id": 5, "first_name": "Eve"}});
+    message(11, "/stop\nnow", json!({"forward_origin": user}));
+    let channel = json!({"type": "channel", "date": 1, "message_id": 3, "chat":
+        {"id": -6, "type": "channel", "title": "News"}, "author_signature": "Ed"});
+    let link = |offset: usize, length: usize, url: &str| {
+        json!({"entities":
+            [{"type": "text_link", "offset": offset, "length": length, "url": url}]})
+    };
+    let mut both = link(3, 4, "https://evil.example/x");
+    both["forward_origin"] = channel;
+    message(12, "😀 bank", both);
+    message(
+        13,
+        "see https://a.example",
+        link(4, 17, "https://a.example"),
+    );
+    message(
+        14,
+        "see https://a.example",
+        link(4, 17, "https://b.example"),
+    );
+    site.until_sent(4).await;
+    let mut texts = site.gateway.texts();
+    texts.sort();
+    assert_eq!(
+        texts,
+        [
+            "[Forwarded from Eve]\n> /stop\n> now",
+            "[Forwarded from News, signed Ed]\n> 😀 [bank](https://evil.example/x)",
+            "see [https://a.example](https://b.example)",
+            "see https://a.example",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn inward_photo_that_is_asked_about_in_a_group_comes_with_the_question() {
+    let site = Site::start().await;
+    site.double.keep_file("P1", vec![b'p'; 100]);
+    let group = json!({"id": -9, "type": "supergroup", "title": "G"});
+    let photo = json!({"message_id": 2, "chat": group, "from": {"id": 8, "first_name": "Bob"},
+        "photo": [{"file_id": "P1", "file_size": 100}]});
+    let command = json!([{"type": "bot_command", "offset": 0, "length": 4}]);
+    site.double.update(
+        json!({"message": {"message_id": 3, "text": "/ask what is that?",
+        "chat": group, "from": {"id": 7, "first_name": "Ann"}, "entities": command,
+        "reply_to_message": photo}}),
+    );
+    site.until_sent(1).await;
+    let asked = handed_in(&site, "/ask what is that?");
+    let quoted = asked.reply_to.unwrap();
+    assert_eq!(
+        (quoted.text.as_str(), quoted.sender.as_str()),
+        ("[image photo.jpg]", "Bob")
+    );
+    assert_eq!(asked.attachments[0].file_id, "1");
+    assert_eq!(
+        site.gateway.shared.state.lock().unwrap().files[0].1.len(),
+        100
+    );
+}
+
+/// Whatever it is that was asked too often, it is asked again when that was named.
+#[tokio::test]
+async fn inward_waits_for_the_time_that_telegram_names() {
+    let too_often = || Fault::Refuse {
+        code: 429,
+        description: "Too Many Requests: retry after 3".into(),
+        retry_after: Some(3),
+    };
+    let site = Site::start().await;
+    site.until_health("connected", |state, _| state == "connected")
+        .await;
+    site.double.inject("getUpdates", too_often());
+    // The poll that is there already has it.
+    site.double.say(7, "a");
+    let refused = site.double.wait(|it| {
+        let polls = it.calls_of("getUpdates");
+        polls.iter().any(|poll| poll.code == 429)
+    });
+    site.within("a poll was refused", refused).await;
+    let begun = Instant::now();
+    site.double.say(7, "b");
+    site.until_sent(2).await;
+    let waited = begun.elapsed();
+    assert!(waited > Duration::from_secs(2), "{waited:?}");
+
+    site.double.keep_file("F1", vec![b'x'; 100]);
+    // More often than a file is tried for where nothing is named.
+    for _ in 0..3 {
+        site.double.inject("getFile", too_often());
+    }
+    site.double
+        .update(json!({"message": {"message_id": 2, "caption": "look",
+        "chat": {"id": 7, "type": "private"}, "from": {"id": 7},
+        "document": {"file_id": "F1", "file_size": 100, "file_name": "a.txt"}}}));
+    site.until_sent(3).await;
+    let file = &handed_in(&site, "look").attachments[0];
+    assert_eq!((file.file_id.as_str(), file.missing.as_str()), ("1", ""));
+}
+
+#[tokio::test]
+async fn inward_file_of_a_local_server_is_said_to_be_out_of_reach() {
+    let site = Site::start().await;
+    site.double.keep_file("F1", vec![b'x'; 100]);
+    site.double
+        .run_locally("/var/lib/telegram-bot-api/123:secret");
+    site.double
+        .update(json!({"message": {"message_id": 2, "caption": "look",
+        "chat": {"id": 7, "type": "private"}, "from": {"id": 7},
+        "document": {"file_id": "F1", "file_size": 100, "file_name": "a.txt"}}}));
+    site.until_sent(1).await;
+    let file = &handed_in(&site, "look").attachments[0];
+    assert!(file.missing.contains("without --local"), "{}", file.missing);
+    assert!(!site.log().contains("123:secret"), "{}", site.log());
+}
+
 #[tokio::test]
 async fn inward_press_is_answered() {
     let site = Site::start().await;

@@ -137,6 +137,53 @@ async fn outward_files_buttons_and_topics_are_sent_as_telegram_takes_them() {
 }
 
 #[tokio::test]
+async fn outward_answer_in_a_topic_that_is_gone_or_closed_is_said_beside_it() {
+    let site = Site::start().await;
+    site.double.open_chat("-7");
+    let gone = ["message thread not found", "TOPIC_DELETED", "TOPIC_CLOSED"];
+    for words in gone {
+        let words = format!("Bad Request: {words}");
+        site.double.inject("sendMessage", refuse(400, &words, None));
+        let delivery = g::Delivery {
+            thread: "4".into(),
+            chat: g::ChatKind::Group.into(),
+            ..reply("see")
+        };
+        until_over(&site, site.gateway.say(-7, delivery)).await;
+        let sent = site.double.sent_to(-7).pop().unwrap();
+        assert!(sent.parameters["message_thread_id"].is_null(), "{words}");
+    }
+    assert_eq!(site.double.sent_to(-7).len(), gone.len());
+}
+
+#[tokio::test]
+async fn outward_person_who_blocks_the_bot_is_told_nothing_more() {
+    let site = Site::start().await;
+    site.double.open_chat("7");
+    let words = "Forbidden: bot was blocked by the user";
+    site.double.inject("sendMessage", refuse(403, words, None));
+    let id = site.gateway.say(7, reply("see"));
+    let over = site.gateway.wait(|state| state.over.contains_key(&id));
+    site.within("the delivery is over", over).await;
+    {
+        let state = site.gateway.shared.state.lock().unwrap();
+        let outcome = &state.over[&id].outcome;
+        let Some(g::report_delivery_request::Outcome::Undeliverable(it)) = outcome else {
+            panic!("{outcome:?}");
+        };
+        assert!(it.reason.contains(words), "{}", it.reason);
+        assert!(state.again.is_empty());
+    }
+    assert_eq!(site.double.calls_of("sendMessage").len(), 1);
+    // Of the account, nothing is wrong.
+    site.double.say(8, "hello");
+    site.until_health("connected", |state, error| {
+        state == "connected" && error.is_empty()
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn outward_file_that_telegram_does_not_take_is_said() {
     let site = Site::start().await;
     site.double.open_chat("7");
@@ -259,16 +306,17 @@ async fn outward_reply_without_anything_says_so() {
 async fn outward_reaction_that_telegram_refuses_is_said_where_it_is_all() {
     let site = Site::start().await;
     site.double.open_chat("7");
-    let words = "Bad Request: REACTION_INVALID";
-    for text in ["", "Done."] {
-        site.double
-            .inject("setMessageReaction", refuse(400, words, None));
+    // A heart is one, also as it is mostly written: in colours.
+    for (emoji, text) in [("✅", ""), ("✅", "Done."), ("❤\u{fe0f}", "")] {
         let mut reaction = reply(text);
         reaction.answers_id = "1".into();
-        reaction.reaction = "✅".into();
+        reaction.reaction = emoji.into();
         until_over(&site, site.gateway.say(7, reaction)).await;
     }
     let sent = site.double.sent_to(7);
     let texts: Vec<&str> = sent.iter().map(|it| it.text.as_str()).collect();
     assert_eq!(texts, ["✅", "Done."]);
+    let shown = site.double.calls_of("setMessageReaction");
+    let heart = &shown.last().unwrap().parameters["reaction"];
+    assert_eq!(heart[0]["emoji"], "❤");
 }

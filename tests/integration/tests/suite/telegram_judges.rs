@@ -1,8 +1,11 @@
 //! Telegram as others have it: their double with our daemon, their clients with our
 //! double.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
 
+use integration_tests::installed::folder;
 use integration_tests::talk::Talk;
 use integration_tests::{Crabline, Setup, bots, processes, until, within};
 use nix::sys::signal::Signal;
@@ -89,6 +92,38 @@ async fn telegram_double_serves_aiogram() {
 #[tokio::test]
 async fn telegram_double_serves_grammy() {
     judged(bots::grammy).await;
+}
+
+/// The emoji in quotes of the line that has all of Telegram's reactions in `types`.
+fn reactions(types: &str) -> BTreeSet<String> {
+    let is_list = |line: &&str| line.contains("\"🔥\"") && line.contains("\"🗿\"");
+    let line = types.lines().find(is_list).unwrap();
+    // As a whole in quotes, in Python.
+    let line = line.trim().trim_matches('"');
+    let quoted = line.split('"').skip(1).step_by(2);
+    quoted.map(str::to_owned).collect()
+}
+
+/// What the configuration may name and what the double takes is what there is.
+#[test]
+fn telegram_reactions_are_those_that_others_know() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let ours = root.join("services/effect/src/values/reactions.txt");
+    let ours = fs::read_to_string(ours).unwrap();
+    let ours: BTreeSet<String> = ours.split_whitespace().map(str::to_owned).collect();
+    let types = "node_modules/@grammyjs/types/message.d.ts";
+    if let Some(grammy) = folder("grammY", "OPENCLAW_TEST_GRAMMY", "grammy", types) {
+        let theirs = fs::read_to_string(grammy.join(types)).unwrap();
+        assert_eq!(ours, reactions(&theirs));
+    }
+    let python = "bin/python";
+    if let Some(aiogram) = folder("aiogram", "OPENCLAW_TEST_AIOGRAM", "aiogram", python) {
+        let types = "site-packages/aiogram/types/reaction_type_emoji.py";
+        let versions = fs::read_dir(aiogram.join("lib")).unwrap();
+        let files = versions.map(|it| it.unwrap().path().join(types));
+        let file = files.into_iter().find(|it| it.exists()).unwrap();
+        assert_eq!(ours, reactions(&fs::read_to_string(file).unwrap()));
+    }
 }
 
 /// Texts and offsets: each message is answered once and whole, also when the daemon

@@ -143,16 +143,19 @@ async fn telegram_edits_no_faster_than_telegram_likes() {
     );
 }
 
+fn too_often(seconds: u64) -> Fault {
+    Fault::Refuse {
+        code: 429,
+        description: format!("Too Many Requests: retry after {seconds}"),
+        retry_after: Some(seconds),
+    }
+}
+
 #[tokio::test]
 async fn telegram_is_quiet_for_as_long_as_telegram_says() {
     const SECONDS: u64 = 3;
     let scene = Scene::start().await;
-    let refusal = Fault::Refuse {
-        code: 429,
-        description: format!("Too Many Requests: retry after {SECONDS}"),
-        retry_after: Some(SECONDS),
-    };
-    scene.double.inject("editMessageText", refusal);
+    scene.double.inject("editMessageText", too_often(SECONDS));
     scene.model.push(slow(WHOLE, 26, 2000));
     scene.double.say(OWNER, "work");
     let is_refused = |it: &Double| {
@@ -199,6 +202,7 @@ async fn telegram_leaves_nothing_of_a_run_that_says_nothing() {
         .push(command_that_waits().then(Scenario::text("NO_REPLY")));
     scene.double.say(OWNER, "work, and be silent");
     tool_is_shown(&scene).await;
+    scene.double.inject("deleteMessage", too_often(1));
     scene.suite.note("go", "");
     let is_gone = |it: &Double| it.sent_to(OWNER).is_empty();
     within("the line is taken back", scene.double.wait(is_gone)).await;
@@ -213,6 +217,7 @@ async fn telegram_leaves_nothing_beside_a_file_that_is_the_answer() {
         .push(command_that_waits().then(Scenario::text("MEDIA:report.txt")));
     scene.double.say(OWNER, "the report, please");
     tool_is_shown(&scene).await;
+    scene.double.inject("deleteMessage", too_often(1));
     scene.suite.note("go", "");
     let is_alone = |it: &Double| {
         let said = it.sent_to(OWNER);

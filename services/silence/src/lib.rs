@@ -4,6 +4,10 @@
 /// A whole reply that says nothing.
 pub const NO_REPLY: &str = "NO_REPLY";
 
+/// What an agent that was woken answers when nobody needs to hear of it, as in
+/// OpenClaw.
+pub const HEARTBEAT_OK: &str = "HEARTBEAT_OK";
+
 /// Why a model stopped that had nothing to say.
 pub const STOP_REASON: &str = "silent";
 
@@ -12,6 +16,25 @@ pub const STOP_REASON: &str = "silent";
 pub fn is_silent(text: &str) -> bool {
     let mut words = bare(text).split_whitespace().peekable();
     words.peek().is_some() && words.all(|word| word.eq_ignore_ascii_case(NO_REPLY))
+}
+
+/// Whether nobody needs to hear of a whole reply.
+pub fn is_for_nobody(text: &str) -> bool {
+    is_silent(text) || text.trim() == HEARTBEAT_OK
+}
+
+/// What may be shown of a reply of which `text` came so far: nothing as long as it may
+/// turn out to say nothing, and no line that is the token or may become it.
+pub fn shown(text: &str) -> &str {
+    if may_be_silent(text) || HEARTBEAT_OK.starts_with(text.trim()) {
+        return "";
+    }
+    let told = without_token(text).trim_end();
+    match told.rsplit_once('\n') {
+        // Only marks around it are no beginning: they may end a block of code.
+        Some((before, last)) if may_be_silent(last) && !bare(last).is_empty() => before.trim_end(),
+        _ => told,
+    }
 }
 
 /// `text` without the token on its first and its last lines, where it says something else:
@@ -93,6 +116,25 @@ mod tests {
         for said in ["Not", "NO, ", "NO way", "NO_REPLY to", "Hello"] {
             let said = format!("{said}x");
             assert!(!may_be_silent(&said), "{said:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_of_a_token_is_shown_while_it_comes() {
+        for whole in ["**NO_REPLY**", "NO_REPLY\nNO_REPLY", "HEARTBEAT_OK\n"] {
+            for (end, _) in whole.char_indices() {
+                assert_eq!(shown(&whole[..end]), "", "{:?}", &whole[..end]);
+            }
+            assert!(is_for_nobody(whole));
+        }
+        assert!(!is_for_nobody("HEARTBEAT_OK, so far") && !is_for_nobody(""));
+        let before = "NO_REPLY\nIt rains.";
+        let whole = format!("{before}\n\nNO_REPLY\n");
+        for (end, _) in whole.char_indices().skip(before.len()) {
+            assert_eq!(shown(&whole[..end]), "It rains.", "{:?}", &whole[..end]);
+        }
+        for whole in ["It rains.\nNO_REPLY may do", "It is so:\n```\na\n```"] {
+            assert_eq!(shown(whole), whole);
         }
     }
 
