@@ -1,5 +1,7 @@
 //! Reaching the daemons, and what it means when they do not answer.
 
+pub mod signals;
+
 use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::time::Duration;

@@ -238,13 +238,22 @@ mod tests {
                 format!("{first}a"),
                 "🏴\\u{e0067}\\u{e0062}\\u{e0065}\\u{e006e}\\u{e0067}a".to_owned(),
             ),
-            ("a\u{e0067}\u{e007f}".to_owned(), "a\\u{e0067}\\u{e007f}".to_owned()),
+            (
+                "a\u{e0067}\u{e007f}".to_owned(),
+                "a\\u{e0067}\\u{e007f}".to_owned(),
+            ),
             (
                 "🏴\u{e0075}\u{e0073}\u{e007f}".to_owned(),
                 "🏴\\u{e0075}\\u{e0073}\\u{e007f}".to_owned(),
             ),
-            (format!("{ENGLAND}\u{e0067}"), format!("{ENGLAND}\\u{{e0067}}")),
-            (format!("{ENGLAND}\u{200d}"), format!("{ENGLAND}\\u{{200d}}")),
+            (
+                format!("{ENGLAND}\u{e0067}"),
+                format!("{ENGLAND}\\u{{e0067}}"),
+            ),
+            (
+                format!("{ENGLAND}\u{200d}"),
+                format!("{ENGLAND}\\u{{200d}}"),
+            ),
         ] {
             assert_eq!(prose(&text), expected);
             assert_eq!(letter_by_letter(&text), expected);
