@@ -19,8 +19,8 @@ use openclaw_terminal::{Failure, output};
 
 use crate::cli;
 use crate::message::{self, Form, Turn};
-use openclaw_connection::signals::{Signals, ended_by};
 use openclaw_connection::{self as connection, Gateway, PATIENCE};
+use openclaw_connection::{Signals, ended_by};
 
 use editor::{Editor, Typed};
 use own::Own;

@@ -1,6 +1,6 @@
 //! A status that is looked at until somebody ends it.
 
-use openclaw_connection::signals::{Signals, ended_by};
+use openclaw_connection::{Signals, ended_by};
 use openclaw_terminal::Failure;
 use openclaw_terminal::quiet::Quiet;
 

@@ -3,7 +3,7 @@
 use std::future;
 use std::time::Duration;
 
-use openclaw_connection::signals::{Signals, ended_by};
+use openclaw_connection::{Signals, ended_by};
 use openclaw_terminal::Failure;
 use tokio::signal::unix::SignalKind;
 use tokio::time::{Instant, sleep_until};
