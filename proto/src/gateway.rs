@@ -15,6 +15,7 @@ use crate::approval::{Approval, Approvals, Decision};
 use crate::call::CallError;
 use crate::event::Event;
 use crate::invalid::Invalid;
+use crate::shown::Shown;
 use crate::wire::gateway as wire;
 use wire::gateway_client::GatewayClient;
 
@@ -78,7 +79,7 @@ pub const ATTACHMENT_LIMIT: usize = 12 * 1024 * 1024;
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reply {
     /// Always first.
-    Accepted(Accepted, ConfigurationSeen),
+    Accepted(Accepted, ConfigurationSeen, Shown),
     /// Then the run's events, the terminal one last.
     Event(Event),
 }
@@ -330,7 +331,8 @@ impl TryFrom<wire::SendMessageResponse> for Reply {
                     problem: accepted.configuration_problem.clone(),
                     read_ms: accepted.configuration_read_ms,
                 };
-                Ok(Self::Accepted(accepted.into(), seen))
+                let shown = accepted.shown.map(Shown::from).unwrap_or_default();
+                Ok(Self::Accepted(accepted.into(), seen, shown))
             }
             W::Event(event) => Ok(Self::Event(event.try_into()?)),
         }
@@ -342,7 +344,7 @@ impl From<Reply> for wire::SendMessageResponse {
         use wire::send_message_response::Kind as W;
         Self {
             kind: Some(match reply {
-                Reply::Accepted(accepted, seen) => W::Accepted(wire::Accepted {
+                Reply::Accepted(accepted, seen, shown) => W::Accepted(wire::Accepted {
                     run_id: accepted.run_id,
                     session_key: accepted.session_key,
                     session_id: accepted.session_id,
@@ -350,6 +352,7 @@ impl From<Reply> for wire::SendMessageResponse {
                     existing: accepted.existing,
                     configuration_problem: seen.problem,
                     configuration_read_ms: seen.read_ms,
+                    shown: Some(shown.into()),
                 }),
                 Reply::Event(event) => W::Event(event.into()),
             }),

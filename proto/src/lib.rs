@@ -24,6 +24,7 @@ pub mod paragraphs;
 pub mod runner;
 pub mod schedule;
 pub mod sessions;
+pub mod shown;
 
 #[allow(
     missing_docs,

@@ -26,6 +26,8 @@ pub struct Sender {
     pub id: String,
     /// Whether it may decide about what waits for an approval.
     pub approves: bool,
+    /// Whether its client shows more or less of a run, as the levels of the session say.
+    pub follows_levels: bool,
 }
 
 impl Default for Sender {
@@ -34,6 +36,7 @@ impl Default for Sender {
             standing: SenderRole::Owner,
             id: String::new(),
             approves: true,
+            follows_levels: false,
         }
     }
 }
@@ -50,6 +53,16 @@ impl Sender {
             standing,
             id: String::new(),
             approves: standing == SenderRole::Owner,
+            follows_levels: false,
+        }
+    }
+
+    /// The same at a client that shows what the levels say.
+    #[must_use]
+    pub fn following_levels(self) -> Self {
+        Self {
+            follows_levels: true,
+            ..self
         }
     }
 

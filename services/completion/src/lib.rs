@@ -7,7 +7,7 @@ mod mistake;
 mod names;
 mod shell;
 
-use clap::{Arg, ArgAction, Command};
+use clap::{Arg, ArgAction, Command, ValueHint};
 use openclaw_config::Environment;
 use openclaw_terminal::aliases::{Aliases, Meaning};
 use openclaw_terminal::output;
@@ -16,12 +16,17 @@ pub use candidate::Candidate;
 pub use mistake::suggest;
 pub use shell::Shell;
 
+/// What can be typed next.
+#[derive(Debug)]
+pub struct Next {
+    /// The words.
+    pub candidates: Vec<Candidate>,
+    /// Whether the names of files are words too, which the shell looks for itself.
+    pub may_be_file: bool,
+}
+
 /// What can be typed for the last of `words`, which may be empty, with the user's own aliases.
-pub fn next(
-    command: &mut Command,
-    mut words: Vec<String>,
-    environment: &Environment,
-) -> Vec<Candidate> {
+pub fn next(command: &mut Command, mut words: Vec<String>, environment: &Environment) -> Next {
     let names = |kind: &str, begun: &str| names::of(kind, begun, environment).unwrap_or_default();
     let aliases = Aliases::read(environment);
     if let [first, _, ..] = &words[..]
@@ -42,7 +47,32 @@ pub fn next(
     }
     // Names may be anybody's, and the shell's tab is ours.
     let shown = |it: &Candidate| Candidate::new(&output::line(&it.word), &output::line(&it.help));
-    found.iter().map(shown).collect()
+    Next {
+        candidates: found.iter().map(shown).collect(),
+        may_be_file: may_be_file(command, &words),
+    }
+}
+
+/// Whether the last of `words` may name a file.
+fn may_be_file(command: &mut Command, words: &[String]) -> bool {
+    command.build();
+    let Some((last, before)) = words.split_last() else {
+        return false;
+    };
+    let place = Place::of(command, before);
+    let arg = match (place.option, last.split_once('=')) {
+        (Some(arg), _) => Some(arg),
+        (None, Some((option, _))) if option.starts_with('-') => place.named(option),
+        (None, _) if last.starts_with('-') => None,
+        (None, _) => place.positional(),
+    };
+    let hint = arg.map(Arg::get_value_hint);
+    hint.is_some_and(|hint| {
+        matches!(
+            hint,
+            ValueHint::AnyPath | ValueHint::FilePath | ValueHint::DirPath
+        )
+    })
 }
 
 /// The candidates for the last of `words`, which may be empty. `names` are the
@@ -204,6 +234,35 @@ mod tests {
     use clap::builder::PossibleValuesParser;
 
     use super::*;
+
+    #[test]
+    fn files_are_words_where_a_file_is_wanted() {
+        let path = || clap::value_parser!(std::path::PathBuf);
+        let mut command = Command::new("x")
+            .subcommand(
+                Command::new("logs")
+                    .arg(Arg::new("file").long("file").value_parser(path()))
+                    .arg(Arg::new("session").long("session")),
+            )
+            .subcommand(Command::new("restore").arg(Arg::new("place").value_parser(path())))
+            .subcommand(Command::new("stop"));
+        for (line, expected) in [
+            ("", false),
+            ("stop ", false),
+            ("logs ", false),
+            ("logs --f", false),
+            ("logs --file ", true),
+            ("logs --file=a", true),
+            ("logs --session ", false),
+            ("logs --session=a", false),
+            ("restore a", true),
+            ("restore --", false),
+            ("restore a ", false),
+        ] {
+            let typed: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            assert_eq!(may_be_file(&mut command, &typed), expected, "{line:?}");
+        }
+    }
 
     fn words(line: &str) -> Vec<String> {
         let names = |name: &str, _: &str| match name {

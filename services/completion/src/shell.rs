@@ -23,20 +23,25 @@ const BASH: &str = r#"_openclawctl() {
     mapfile -t words < <(printf '%s\n' "$line" | tr -s ' \t' '\n')
     [[ $line == *[[:space:]] ]] && words+=("")
     current=${words[-1]}
-    mapfile -t COMPREPLY < <(openclawctl complete bash -- "${words[@]:1}" 2>/dev/null)
+    local found
+    COMPREPLY=()
+    # Nothing but what it says, unless the word may be a file.
+    found=$(openclawctl complete bash -- "${words[@]:1}" 2>/dev/null) || compopt -o default
+    [[ -n $found ]] && mapfile -t COMPREPLY <<< "$found"
     local before=${current%"${current##*[:=]}"}
     [[ -n $before ]] && COMPREPLY=("${COMPREPLY[@]#"$before"}")
 }
-complete -o default -F _openclawctl openclawctl
+complete -F _openclawctl openclawctl
 "#;
 
 const ZSH: &str = r#"#compdef openclawctl
 _openclawctl() {
     local -a found
-    local line
-    while IFS= read -r line; do found+=("$line"); done \
-        < <(openclawctl complete zsh -- "${(@)words[2,CURRENT]}" 2>/dev/null)
-    if (( ${#found} )); then _describe -V openclawctl found; else _files; fi
+    local said
+    local -i may_be_file=0
+    said=$(openclawctl complete zsh -- "${(@)words[2,CURRENT]}" 2>/dev/null) || may_be_file=1
+    [[ -n $said ]] && found=("${(@f)said}")
+    if (( ${#found} )); then _describe -V openclawctl found; elif (( may_be_file )); then _files; fi
 }
 if [ "$funcstack[1]" = _openclawctl ]; then _openclawctl "$@"; else compdef _openclawctl openclawctl; fi
 "#;
@@ -44,12 +49,14 @@ if [ "$funcstack[1]" = _openclawctl ]; then _openclawctl "$@"; else compdef _ope
 const FISH: &str = r#"function __openclawctl_complete
     set -l words (commandline --tokenize --cut-at-cursor --current-process) (commandline --current-token --cut-at-cursor)
     openclawctl complete fish -- $words[2..-1] 2>/dev/null
+    or __fish_complete_path (commandline --current-token --cut-at-cursor)
 end
-complete --command openclawctl --keep-order --arguments '(__openclawctl_complete)'
+complete --command openclawctl --no-files --keep-order --arguments '(__openclawctl_complete)'
 "#;
 
 impl Shell {
-    /// The lines that its user gives it.
+    /// The lines that its user gives it. They ask `openclawctl complete`, which fails where
+    /// files are to be offered, as it does where it is not there.
     #[must_use]
     pub fn script(self) -> &'static str {
         match self {

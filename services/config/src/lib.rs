@@ -5,6 +5,7 @@ pub mod backup;
 pub mod edit;
 pub mod environment;
 pub mod error;
+pub mod exit;
 pub mod key;
 pub mod locate;
 pub mod lock_file;

@@ -1,5 +1,7 @@
 //! Reaching the daemons, and what it means when they do not answer.
 
+mod signals;
+
 use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -15,6 +17,8 @@ use tokio::runtime::{Builder, Runtime};
 
 /// How the suite is started.
 pub use openclaw_doctor::START;
+/// What ends a program at a terminal.
+pub use signals::{Signals, ended_by};
 
 /// How the suite of the machine is started, by root.
 const START_OF_MACHINE: &str = "start it with: sudo systemctl start openclaw.target";

@@ -10,18 +10,17 @@ use std::collections::HashSet;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use anyhow::Context as _;
-use nix::sys::termios::{SetArg, Termios, tcgetattr, tcsetattr};
 use openclaw_attachments::{Content, attachment};
 use openclaw_config::{Environment, Paths};
 use openclaw_proto::call::Patience;
 use openclaw_proto::sessions::Query;
+use openclaw_terminal::quiet::Kept;
 use openclaw_terminal::{Failure, output};
-use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli;
 use crate::message::{self, Form, Turn};
 use openclaw_connection::{self as connection, Gateway, PATIENCE};
+use openclaw_connection::{Signals, ended_by};
 
 use editor::{Editor, Typed};
 use own::Own;
@@ -30,8 +29,6 @@ use own::Own;
 const GREETING: &str = "Type a message; /help lists the commands, Ctrl-D leaves.";
 /// The key of the main session of the agent that answers.
 const MAIN: &str = "main";
-/// How a program ends that SIGTERM ended, as a shell has it.
-const TERMINATED: u8 = 143;
 
 /// What is done here, which whoever listens to others has to know.
 #[derive(Debug, Default)]
@@ -68,7 +65,7 @@ pub(crate) fn execute(
             .hint("openclawctl message \"text\" sends one message from anywhere"));
     }
     let paths = Paths::resolve(environment)?;
-    let terminal = Terminal::keep();
+    let terminal = Kept::now();
     let runtime = connection::runtime()?;
     let result = runtime.block_on(async {
         let gateway = Gateway::at(&paths);
@@ -95,24 +92,6 @@ pub(crate) fn execute(
     result.map(|()| ExitCode::SUCCESS)
 }
 
-/// The terminal as it was, which it is again at the end.
-struct Terminal(Option<Termios>);
-
-impl Terminal {
-    fn keep() -> Self {
-        Self(tcgetattr(std::io::stdin()).ok())
-    }
-}
-
-impl Drop for Terminal {
-    fn drop(&mut self) {
-        if let Some(before) = &self.0 {
-            // A terminal that is gone shows nothing any more.
-            let _ = tcsetattr(std::io::stdin(), SetArg::TCSANOW, before);
-        }
-    }
-}
-
 struct Chat {
     gateway: Gateway,
     environment: Environment,
@@ -129,12 +108,18 @@ impl Chat {
         output::stderr_faint_line(GREETING);
         editor.knows_sessions(self.session_keys().await);
         let mut listener = self.listen(&mut editor)?;
-        let mut terminate = signal(SignalKind::terminate()).context("cannot take signals")?;
+        // Ctrl-C ends a turn or a line.
+        let mut signals = Signals::take_but_interrupt()?;
         loop {
             let typed;
             (editor, typed) = tokio::select! {
+                biased;
+                kind = signals.next() => {
+                    // What was being typed is left behind.
+                    output::stderr("\n");
+                    return Err(ended_by(kind));
+                }
                 read = editor.read() => read?,
-                _ = terminate.recv() => return Err(Failure::silent(TERMINATED)),
             };
             let text = match typed {
                 Typed::Text(text) => text,

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::error::ErrorKind;
-use clap::{Args, Parser, Subcommand};
+use clap::{ArgAction, Args, Parser, Subcommand};
 use openclaw_completion::suggest;
 use openclaw_status::seconds;
 use openclaw_terminal::aliases::{self, Aliases, Meaning};
@@ -177,6 +177,8 @@ impl Command {
 #[derive(Debug, Args)]
 pub(crate) struct Message {
     /// The message, several words are joined; without it or with `-` standard input is read
+    // A message names files too.
+    #[arg(value_hint = clap::ValueHint::AnyPath)]
     pub(crate) text: Vec<String>,
     /// The session to send it to [default: the agent's main session]
     #[arg(long, value_name = "KEY")]
@@ -199,7 +201,8 @@ pub(crate) struct Message {
     /// Show tool calls also when standard error is not a terminal, and keep them on the screen
     #[arg(short, long)]
     pub(crate) verbose: bool,
-    /// Print the reply as it was written, also at a terminal
+    /// Print the reply as it was written, also at a terminal; a pipe has what the model said,
+    /// byte for byte, in any case
     #[arg(long)]
     pub(crate) raw: bool,
 }
@@ -242,7 +245,7 @@ pub(crate) struct Events {
     #[arg(long, value_name = "ID")]
     pub(crate) agent: Option<String>,
     /// First those that are kept after this sequence number; 0: all of them
-    #[arg(long, value_name = "SEQ")]
+    #[arg(long, value_name = "SEQ", value_parser = sequence)]
     pub(crate) after: Option<u64>,
     /// Also what runs say while they go on: text, calls of tools
     #[arg(long)]
@@ -431,12 +434,7 @@ pub(crate) fn parse(
         _ => {
             let names: Vec<&str> = aliases.list.iter().map(|it| it.name.as_str()).collect();
             let words = words.get(1..).unwrap_or_default();
-            suggest(
-                &mut error,
-                &<Cli as clap::CommandFactory>::command(),
-                words,
-                &names,
-            );
+            suggest(&mut error, &definition(), words, &names);
             // It quotes the arguments, which a program may have been given.
             output::stderr_line(error.to_string().trim_end());
             ExitCode::from(failure::USAGE)
@@ -447,7 +445,7 @@ pub(crate) fn parse(
 /// The command line of these words. Options of all commands may stand before a command below
 /// one that has options of its own, with which no command goes.
 fn understood(words: &[String]) -> Result<Cli, clap::Error> {
-    let understood = Cli::try_parse_from(words);
+    let understood = read(words.iter());
     match understood {
         Err(error) if error.kind() == ErrorKind::ArgumentConflict => {
             let is_of_all = |word: &&String| OF_ALL.contains(&word.as_str());
@@ -456,10 +454,53 @@ fn understood(words: &[String]) -> Result<Cli, clap::Error> {
             let of_all = before.iter().filter(is_of_all);
             let others = before.iter().skip(1).filter(|word| !is_of_all(word));
             let program = before.iter().take(1);
-            Cli::try_parse_from(program.chain(of_all).chain(others).chain(behind)).or(Err(error))
+            read(program.chain(of_all).chain(others).chain(behind)).or(Err(error))
         }
         understood => understood,
     }
+}
+
+fn read<'a>(words: impl Iterator<Item = &'a String>) -> Result<Cli, clap::Error> {
+    let mut definition = definition();
+    let mut matches = definition.try_get_matches_from_mut(words)?;
+    let cli = <Cli as clap::FromArgMatches>::from_arg_matches_mut(&mut matches);
+    cli.map_err(|error| error.format(&mut definition))
+}
+
+/// All commands. A negative number where a value is wanted is one: what it may be says the
+/// value's own parser, and not that there is no such option.
+pub(crate) fn definition() -> clap::Command {
+    taking_numbers(<Cli as clap::CommandFactory>::command())
+}
+
+/// Values of options that begin with a dash and are no number: `--since -2h`.
+const OF_ANY_BEGINNING: [&str; 4] = ["WHEN", "SPAN", "TEXT", "LINE"];
+
+fn may_begin_with_a_dash(arg: &clap::Arg) -> bool {
+    let names = arg.get_value_names().unwrap_or_default();
+    let is_of_any = names
+        .iter()
+        .any(|name| OF_ANY_BEGINNING.contains(&name.as_str()));
+    let is_needed = arg.get_num_args().is_none_or(|it| it.min_values() > 0);
+    arg.is_allow_hyphen_values_set() || (is_of_any && is_needed && !arg.is_positional())
+}
+
+fn taking_numbers(command: clap::Command) -> clap::Command {
+    let takes_values = |arg: &clap::Arg| {
+        let is_flag = matches!(
+            arg.get_action(),
+            ArgAction::SetTrue | ArgAction::SetFalse | ArgAction::Count
+        );
+        !is_flag
+    };
+    command
+        .mut_args(|arg| {
+            let takes_values = takes_values(&arg);
+            let is_any = takes_values && may_begin_with_a_dash(&arg);
+            arg.allow_negative_numbers(takes_values && !is_any)
+                .allow_hyphen_values(is_any)
+        })
+        .mut_subcommands(taking_numbers)
 }
 
 /// Where the command is among the words: behind options, of which none has a value.
@@ -473,15 +514,20 @@ fn named(words: &[String]) -> Option<usize> {
 
 /// All commands with their examples, which nobody needs who does not ask for help.
 pub(crate) fn whole() -> clap::Command {
-    openclaw_manual::examples::add(<Cli as clap::CommandFactory>::command())
+    openclaw_manual::examples::add(definition())
 }
 
 /// The settings on the command line of a process that is `run`.
 pub(crate) fn settings_of_run(arguments: Vec<String>) -> Vec<(String, String)> {
-    match Cli::try_parse_from(arguments).map(|cli| cli.command) {
+    match read(arguments.iter()).map(|cli| cli.command) {
         Ok(Command::Run(run)) => run.set,
         _ => Vec::new(),
     }
+}
+
+fn sequence(text: &str) -> Result<u64, String> {
+    let number = text.trim().parse();
+    number.map_err(|_| "give a sequence number, from 0 on".to_owned())
 }
 
 fn assignment(text: &str) -> Result<(String, String), String> {

@@ -19,10 +19,16 @@ pub(crate) fn complete(
     environment: &Environment,
 ) -> Result<ExitCode, Failure> {
     let words = arguments.words.clone();
-    for candidate in openclaw_completion::next(&mut cli::whole(), words, environment) {
+    let next = openclaw_completion::next(&mut cli::whole(), words, environment);
+    for candidate in next.candidates {
         if let Some(line) = arguments.shell.line(&candidate) {
             output::stdout_line(&line)?;
         }
     }
-    Ok(ExitCode::SUCCESS)
+    // The shells' lines offer files then.
+    Ok(if next.may_be_file {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    })
 }

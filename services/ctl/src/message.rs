@@ -21,7 +21,9 @@ mod question;
 mod rendered;
 mod session;
 mod sink;
+mod spent;
 mod summary;
+mod thoughts;
 mod trace;
 
 pub(crate) use form::Form;

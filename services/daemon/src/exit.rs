@@ -1,19 +1,10 @@
-//! Exit codes (sysexits.h where it has one).
+//! What a daemon ends with.
 
 use std::process::ExitCode;
 
 use crate::{listeners, state};
 
-/// Ended as asked.
-pub const SUCCESS: u8 = 0;
-/// A failure at run time; the manager may start the daemon again.
-pub const FAILURE: u8 = 1;
-/// Another suite owns the state.
-pub const HELD: u8 = 3;
-/// EX_USAGE: wrong arguments, or not started with its sockets.
-pub const USAGE: u8 = 64;
-/// EX_CONFIG: a configuration or a state that starting again does not mend.
-pub const CONFIG: u8 = 78;
+pub use openclaw_config::exit::{CONFIG, FAILURE, HELD, SUCCESS, USAGE};
 
 /// A failure that starting again does not mend, such as files of a newer version.
 #[derive(Debug, thiserror::Error)]

@@ -23,6 +23,7 @@ use futures_util::{Stream, StreamExt as _, stream as streams};
 use openclaw_conversations::Refusal;
 use openclaw_daemon::connections::Caller;
 use openclaw_proto::gateway::{Message, Reply};
+use openclaw_proto::shown::Shown;
 use openclaw_proto::wire::gateway as wire;
 use openclaw_proto::wire::gateway::gateway_server;
 use openclaw_proto::wire::run::Event as WireEvent;
@@ -32,6 +33,7 @@ use openclaw_runs::{Extra, Sender, SenderRole};
 use tonic::{Request, Response, Status};
 
 use crate::doors::Doors;
+use crate::shown;
 use refused::refused;
 
 pub use channel_admin::ChannelAdminService;
@@ -59,7 +61,7 @@ impl gateway_server::Gateway for GatewayService {
         let caller = request.extensions().get::<Caller>();
         // Whoever may only talk passes on what others say.
         let sender = if caller.is_some_and(|caller| caller.is_owner()) {
-            Sender::default()
+            Sender::default().following_levels()
         } else {
             Sender::of(SenderRole::Guest)
         };
@@ -80,7 +82,11 @@ impl gateway_server::Gateway for GatewayService {
             .await
             .map_err(refused)?;
         let seen = self.0.core.configuration.seen();
-        let first = Ok(Reply::Accepted(started.accepted, seen).into());
+        let shown = match &started.run {
+            Some(run) => shown::of(&self.0.core, run).await,
+            None => Shown::default(),
+        };
+        let first = Ok(Reply::Accepted(started.accepted, seen, shown).into());
         let rest = started
             .events
             .map(|event| Ok(Reply::Event(event.map_err(refused)?).into()));

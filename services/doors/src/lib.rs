@@ -15,6 +15,7 @@ mod grpc;
 mod http;
 mod listener;
 mod readiness;
+pub mod shown;
 
 pub use doors::Doors;
 pub use grpc::{

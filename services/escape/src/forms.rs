@@ -1,6 +1,6 @@
 //! The forms in which text is written out.
 
-use crate::scripts::Before;
+use crate::scripts::{Before, begins_a_flag, flag};
 use crate::unseen::{Form, has_no_width, is_unseen};
 
 /// Stands for the end of a line.
@@ -29,18 +29,40 @@ pub fn prose(text: &str) -> String {
 }
 
 /// [`prose`] that comes in pieces: what a character may stand behind is in the
-/// piece before.
+/// piece before, and what decides about the last ones in the piece behind.
 #[derive(Debug, Default)]
 pub struct Prose {
     before: Before,
+    /// The end of the pieces so far, about which the next one decides.
+    held: String,
 }
 
 impl Prose {
-    /// What the next piece is written as.
+    /// What the next piece is written as, but for an end that the one behind it decides about.
     #[must_use]
     pub fn more(&mut self, piece: &str) -> String {
-        written(piece, Form::Prose, &mut self.before)
+        self.held.push_str(piece);
+        let decided = self.held.len() - undecided(&self.held);
+        let end = self.held.split_off(decided);
+        let text = std::mem::replace(&mut self.held, end);
+        written(&text, Form::Prose, &mut self.before)
     }
+
+    /// What is left when no more comes.
+    #[must_use]
+    pub fn end(&mut self) -> String {
+        let text = std::mem::take(&mut self.held);
+        written(&text, Form::Prose, &mut self.before)
+    }
+}
+
+/// The bytes at the end of `text` about which what follows decides: the first half of a line
+/// end, and what may become a flag.
+fn undecided(text: &str) -> usize {
+    if text.ends_with('\r') {
+        return 1;
+    }
+    begins_a_flag(text)
 }
 
 /// A JSON document with every unseen character in its strings written as JSON
@@ -68,14 +90,23 @@ pub fn json(document: &str) -> String {
 
 fn written(text: &str, form: Form, before: &mut Before) -> String {
     let mut written = String::with_capacity(text.len());
-    let mut characters = text.chars().peekable();
-    while let Some(c) = characters.next() {
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        if form == Form::Prose
+            && let Some(flag) = flag(rest)
+        {
+            written.push_str(flag);
+            *before = Before::of_flag();
+            rest = &rest[flag.len()..];
+            continue;
+        }
+        rest = &rest[c.len_utf8()..];
         let is_unseen = is_unseen(c, *before, form);
         *before = before.then(c, has_no_width(c), is_unseen);
         match (c, form) {
             ('\n' | '\t', Form::Prose) => written.push(c),
             // A line end as other systems write it.
-            ('\r', Form::Prose) if characters.peek() == Some(&'\n') => {}
+            ('\r', Form::Prose) if rest.starts_with('\n') => {}
             ('\n', Form::Line) => written.push(LINE_END),
             ('\n', Form::Block) => written.extend([LINE_END, '\n']),
             // What stands for a line end is not to be forged.
@@ -174,20 +205,85 @@ mod tests {
             "שלום\u{200f}!",
             "葛\u{e0100}飾",
             "≨\u{fe00}",
+            "Silben\u{ad}trennung",
+            ENGLAND,
+            "🏴\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}a",
+            "🏴🏴\u{e0067}\u{e0062}\u{e0077}\u{e006c}\u{e0073}\u{e007f}🏴",
         ] {
             assert_eq!(prose(text), text);
-            // In pieces as well, wherever they end.
-            let mut pieces = Prose::default();
-            let written: String = text.chars().map(|c| pieces.more(&c.to_string())).collect();
-            assert_eq!(written, text);
+            assert_eq!(letter_by_letter(text), text);
         }
         assert_eq!(prose("a\u{2066}\u{e0041}"), r"a\u{2066}\u{e0041}");
+    }
+
+    const ENGLAND: &str = "🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}";
+
+    /// In pieces, wherever they end.
+    fn letter_by_letter(text: &str) -> String {
+        let mut pieces = Prose::default();
+        let written: String = text.chars().map(|c| pieces.more(&c.to_string())).collect();
+        written + &pieces.end()
+    }
+
+    #[test]
+    fn prose_shows_tags_that_are_no_flag() {
+        let first = ENGLAND.trim_end_matches('\u{e007f}');
+        for (text, expected) in [
+            // No end, no flag before it, another region, and a second one behind.
+            (
+                first.to_owned(),
+                "🏴\\u{e0067}\\u{e0062}\\u{e0065}\\u{e006e}\\u{e0067}".to_owned(),
+            ),
+            (
+                format!("{first}a"),
+                "🏴\\u{e0067}\\u{e0062}\\u{e0065}\\u{e006e}\\u{e0067}a".to_owned(),
+            ),
+            (
+                "a\u{e0067}\u{e007f}".to_owned(),
+                "a\\u{e0067}\\u{e007f}".to_owned(),
+            ),
+            (
+                "🏴\u{e0075}\u{e0073}\u{e007f}".to_owned(),
+                "🏴\\u{e0075}\\u{e0073}\\u{e007f}".to_owned(),
+            ),
+            (
+                format!("{ENGLAND}\u{e0067}"),
+                format!("{ENGLAND}\\u{{e0067}}"),
+            ),
+            (
+                format!("{ENGLAND}\u{200d}"),
+                format!("{ENGLAND}\\u{{200d}}"),
+            ),
+        ] {
+            assert_eq!(prose(&text), expected);
+            assert_eq!(letter_by_letter(&text), expected);
+        }
+        // Where each character counts, these do too.
+        assert_eq!(line(ENGLAND).matches("\\u{").count(), 6);
+        assert_eq!(block(ENGLAND).matches("\\u{").count(), 6);
+    }
+
+    #[test]
+    fn a_place_for_a_hyphen_is_one_and_in_a_word() {
+        for (text, expected) in [
+            ("a\u{ad}\u{ad}b", "a\u{ad}\\xadb"),
+            (" \u{ad}b", " \\xadb"),
+            ("1\u{ad}2", "1\\xad2"),
+            ("\u{ad}", "\\xad"),
+        ] {
+            assert_eq!(prose(text), expected);
+            assert_eq!(letter_by_letter(text), expected);
+        }
+    }
+
+    #[test]
+    fn a_line_end_is_one_in_two_pieces_too() {
+        assert_eq!(letter_by_letter("a\r\nb\r"), "a\nb\\r");
     }
 
     #[test]
     fn prose_shows_what_hides_in_it() {
         let hiding = [
-            '\u{ad}',
             '\u{34f}',
             '\u{61c}',
             '\u{115f}',

@@ -26,9 +26,49 @@ impl Before {
         }
     }
 
+    /// Behind a flag that is written with tags.
+    pub(crate) fn of_flag() -> Self {
+        Self {
+            base: Some(FLAG),
+            mark: Some(TAGS_END),
+        }
+    }
+
     /// The character that asks for the coloured form of a picture may stand behind one.
     pub(crate) fn is_coloured_by(self, c: char) -> bool {
         c == COLOURED && self.mark.is_none() && self.base.is_some_and(is_picture)
+    }
+}
+
+/// The flags that are written with tags (UTS #51, RGI_Emoji_Tag_Sequence): of England, Scotland
+/// and Wales. Any other tags carry text that nothing shows.
+const FLAGS: [&str; 3] = [
+    "\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}",
+    "\u{1f3f4}\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}",
+    "\u{1f3f4}\u{e0067}\u{e0062}\u{e0077}\u{e006c}\u{e0073}\u{e007f}",
+];
+/// What they end with.
+const TAGS_END: char = '\u{e007f}';
+/// What they begin with.
+const FLAG: char = '\u{1f3f4}';
+
+/// The flag with which `text` begins.
+pub(crate) fn flag(text: &str) -> Option<&'static str> {
+    text.starts_with(FLAG)
+        .then(|| FLAGS.into_iter().find(|flag| text.starts_with(flag)))?
+}
+
+/// The bytes at the end of `text` that may be the beginning of a flag.
+pub(crate) fn begins_a_flag(text: &str) -> usize {
+    let Some(at) = text.rfind(FLAG) else {
+        return 0;
+    };
+    let begun = &text[at..];
+    let is_begun = |flag: &&str| flag.len() > begun.len() && flag.starts_with(begun);
+    if FLAGS.iter().any(is_begun) {
+        begun.len()
+    } else {
+        0
     }
 }
 
@@ -45,6 +85,8 @@ pub(crate) fn is_written_with(c: char, before: Before) -> bool {
     match (c, before.mark) {
         (JOINER, None | Some(COLOURED)) if is_picture(base) => true,
         (_, Some(_)) => false,
+        // A place where a word may be broken: nothing where it is not.
+        ('\u{ad}', None) => base.is_alphabetic(),
         // Joiners.
         ('\u{200c}' | JOINER, None) => has_joining_letters(base),
         // A place where a line may end, in scripts without blanks.

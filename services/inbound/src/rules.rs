@@ -241,6 +241,7 @@ fn allow(
         },
         id: facts.sender.to_owned(),
         approves: approves(account, facts, is_owner),
+        follows_levels: false,
     };
     let prompt = place.first(
         |it| it.system_prompt.as_ref(),

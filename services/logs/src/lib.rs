@@ -66,7 +66,7 @@ pub struct Logs {
     #[arg(long, value_name = "WHEN", value_parser = openclaw_moment::until, allow_hyphen_values = true, conflicts_with = "follow")]
     pub until: Option<i64>,
     /// The last so many [default: 100; all with --run or --since]
-    #[arg(short = 'n', long, value_name = "NUMBER")]
+    #[arg(short = 'n', long, value_name = "NUMBER", value_parser = lines)]
     pub lines: Option<usize>,
     /// With all fields, and the stack traces of errors
     #[arg(short, long)]
@@ -80,6 +80,11 @@ pub struct Logs {
     /// Print every record as one line of JSON
     #[arg(long)]
     pub json: bool,
+}
+
+fn lines(text: &str) -> Result<usize, String> {
+    let number = text.trim().parse();
+    number.map_err(|_| "give how many lines, from 0 on".to_owned())
 }
 
 /// The file in which `openclawctl run` keeps the log.

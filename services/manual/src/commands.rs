@@ -7,7 +7,7 @@ use clap_mangen::Man;
 
 use crate::examples::Example;
 use crate::roff;
-use crate::{exits, synopsis};
+use crate::{exits, notes, synopsis};
 
 /// Files and variables that every command knows.
 const FILES: [(&str, &str); 4] = [
@@ -104,8 +104,12 @@ impl Look<'_> {
         let rendered = String::from_utf8_lossy(&rendered);
         text.push_str(&rendered.replace(BREAKS, SPACE));
         commands(command, &name, &mut text);
+        if let Some(words) = notes::of(&below) {
+            text.push_str(&roff::section("NOTES"));
+            text.push_str(&(roff::escaped(words) + "\n"));
+        }
         shown_examples((self.examples)(&below), &mut text);
-        table("EXIT STATUS", &exits::of(&below), &mut text);
+        text.push_str(&exits::section(&exits::of(&below)));
         if words.len() == 1 {
             table("ENVIRONMENT", &VARIABLES, &mut text);
             table("FILES", &FILES, &mut text);

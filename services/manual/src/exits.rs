@@ -1,54 +1,82 @@
 //! What commands end with.
 
-/// A code, and what it says.
-type Exit = (&'static str, &'static str);
+use openclaw_config::exit;
 
-const DONE: Exit = ("0", "It was done.");
-const FAILED: Exit = ("1", "It failed, or what was named is not there.");
+use crate::roff;
+
+/// A code, and what it says.
+type Exit = (u8, &'static str);
+
+const DONE: Exit = (exit::SUCCESS, "It was done.");
+const FAILED: Exit = (exit::FAILURE, "It failed, or what was named is not there.");
 const UNDECIDED: Exit = (
-    "2",
+    exit::UNDECIDED,
     "Somebody has to decide, and nobody could be asked, or it is not clear what is meant.",
 );
-const HELD: Exit = ("3", "Another suite uses the state directory.");
-const USAGE: Exit = ("64", "Wrong usage.");
+const HELD: Exit = (exit::HELD, "Another suite uses the state directory.");
+const USAGE: Exit = (exit::USAGE, "Wrong usage.");
 const CONFIG: Exit = (
-    "78",
+    exit::CONFIG,
     "The configuration or the state cannot be used, so that trying again does not help.",
 );
-const INTERRUPTED: Exit = ("130", "Interrupted by Ctrl-C.");
-const TERMINATED: Exit = ("143", "Ended by SIGTERM.");
+const HUNG_UP: Exit = (exit::HUNG_UP, "Its terminal was closed (SIGHUP).");
+const INTERRUPTED: Exit = (exit::INTERRUPTED, "Interrupted by Ctrl-C.");
+const QUIT: Exit = (exit::QUIT, "Ended by Ctrl-\\ (SIGQUIT).");
+const TERMINATED: Exit = (exit::TERMINATED, "Ended by SIGTERM.");
+
+/// What daemons end with.
+pub(crate) const OF_DAEMONS: [Exit; 5] = [
+    (exit::SUCCESS, "It was told to end."),
+    (exit::FAILURE, "It failed; the log says at what."),
+    (exit::HELD, "Another suite uses its part of the state."),
+    (
+        exit::USAGE,
+        "Wrong arguments, or it was not started with its sockets.",
+    ),
+    (
+        exit::CONFIG,
+        "The configuration cannot be used, and there is no earlier one; or the state cannot be.",
+    ),
+];
 
 /// What a command ends with beside [`DONE`], [`FAILED`], [`USAGE`] and [`CONFIG`], or in the
 /// place of one of these.
 const OWN: &[(&str, &[Exit])] = &[
-    ("", &[UNDECIDED, HELD, INTERRUPTED, TERMINATED]),
+    (
+        "",
+        &[UNDECIDED, HELD, HUNG_UP, INTERRUPTED, QUIT, TERMINATED],
+    ),
     (
         "message",
         &[
-            ("0", "The reply is whole."),
-            ("1", "There is no reply, or none that is whole."),
+            (exit::SUCCESS, "The reply is whole."),
+            (exit::FAILURE, "There is no reply, or none that is whole."),
             HELD,
+            HUNG_UP,
             INTERRUPTED,
+            QUIT,
             TERMINATED,
         ],
     ),
     (
         "chat",
         &[
-            ("0", "Whoever typed left."),
+            (exit::SUCCESS, "Whoever typed left."),
             HELD,
-            ("64", "Wrong usage, or there is no terminal."),
+            (exit::USAGE, "Wrong usage, or there is no terminal."),
+            HUNG_UP,
+            QUIT,
             TERMINATED,
         ],
     ),
     (
         "setup",
         &[
-            ("0", "There was a first answer."),
-            ("1", "A step failed, or nothing answered."),
+            (exit::SUCCESS, "There was a first answer."),
+            (exit::FAILURE, "A step failed, or nothing answered."),
             HELD,
             (
-                "64",
+                exit::USAGE,
                 "Wrong usage, or nobody can be asked and --yes is missing.",
             ),
             INTERRUPTED,
@@ -57,23 +85,32 @@ const OWN: &[(&str, &[Exit])] = &[
     (
         "status",
         &[
-            ("0", "Every daemon answers, or rests until it is needed."),
-            ("1", "A daemon does not answer."),
+            (
+                exit::SUCCESS,
+                "Every daemon answers, or rests until it is needed.",
+            ),
+            (exit::FAILURE, "A daemon does not answer."),
+            HUNG_UP,
             INTERRUPTED,
+            QUIT,
+            TERMINATED,
         ],
     ),
     (
         "doctor",
         &[
-            ("0", "No check failed; there may be warnings."),
-            ("1", "A check failed."),
+            (exit::SUCCESS, "No check failed; there may be warnings."),
+            (exit::FAILURE, "A check failed."),
         ],
     ),
     (
         "security audit",
         &[
-            ("0", "Nothing critical was found; with --strict, nothing."),
-            ("1", "Something was found."),
+            (
+                exit::SUCCESS,
+                "Nothing critical was found; with --strict, nothing.",
+            ),
+            (exit::FAILURE, "Something was found."),
         ],
     ),
     ("backup", &[HELD]),
@@ -81,14 +118,14 @@ const OWN: &[(&str, &[Exit])] = &[
     (
         "config validate",
         &[
-            ("0", "The configuration can be used."),
-            ("78", "It cannot be used."),
+            (exit::SUCCESS, "The configuration can be used."),
+            (exit::CONFIG, "It cannot be used."),
         ],
     ),
     (
         "config",
         &[(
-            "78",
+            exit::CONFIG,
             "The configuration cannot be used, or could not be used with this change, which was not made.",
         )],
     ),
@@ -98,7 +135,7 @@ const OWN: &[(&str, &[Exit])] = &[
         "run",
         &[
             (
-                "0",
+                exit::SUCCESS,
                 "It was stopped, by Ctrl-C, SIGTERM or openclawctl stop.",
             ),
             HELD,
@@ -119,18 +156,37 @@ const OWN: &[(&str, &[Exit])] = &[
     ("token", &[HELD]),
     (
         "sessions find",
-        &[("1", "It failed, or no transcript was found.")],
+        &[(exit::FAILURE, "It failed, or no transcript was found.")],
     ),
     ("sessions", &[HELD]),
     (
         "models test",
-        &[("0", "The model answered."), ("1", "It did not."), HELD],
+        &[
+            (exit::SUCCESS, "The model answered."),
+            (exit::FAILURE, "It did not."),
+            HELD,
+        ],
     ),
     ("auth add", &[UNDECIDED]),
     ("auth remove", &[UNDECIDED]),
     ("auth adopt", &[UNDECIDED]),
-    ("completions", &[("1", "It could not be written.")]),
+    (
+        "completions",
+        &[(exit::FAILURE, "It could not be written.")],
+    ),
 ];
+
+/// The section of a page.
+pub(crate) fn section(exits: &[Exit]) -> String {
+    let rows = exits.iter();
+    let rows = rows.map(|(code, words)| roff::term(&code.to_string(), words));
+    roff::section("EXIT STATUS") + &rows.collect::<String>()
+}
+
+/// The commands that are named.
+pub fn commands() -> impl Iterator<Item = &'static str> {
+    OWN.iter().map(|(words, _)| *words)
+}
 
 /// What the command of these `words` ends with, by the codes.
 pub(crate) fn of(words: &str) -> Vec<Exit> {
@@ -141,7 +197,7 @@ pub(crate) fn of(words: &str) -> Vec<Exit> {
             None => all.push(*own),
         }
     }
-    all.sort_by_key(|(code, _)| code.parse::<u8>().unwrap_or_default());
+    all.sort_by_key(|(code, _)| *code);
     all
 }
 
@@ -166,10 +222,10 @@ mod tests {
             let all = of(words).into_iter();
             all.map(|(code, _)| code).collect::<Vec<_>>()
         };
-        assert_eq!(codes(""), ["0", "1", "2", "3", "64", "78", "130", "143"]);
-        assert_eq!(codes("version"), ["0", "1", "64", "78"]);
-        assert_eq!(codes("devices approve"), ["0", "1", "2", "3", "64", "78"]);
-        assert_eq!(codes("devices list"), ["0", "1", "3", "64", "78"]);
+        assert_eq!(codes(""), [0, 1, 2, 3, 64, 78, 129, 130, 131, 143]);
+        assert_eq!(codes("version"), [0, 1, 64, 78]);
+        assert_eq!(codes("devices approve"), [0, 1, 2, 3, 64, 78]);
+        assert_eq!(codes("devices list"), [0, 1, 3, 64, 78]);
         assert_eq!(of("status")[1].1, "A daemon does not answer.");
         assert_eq!(of("config set")[3].1, own("config")[0].1);
     }

@@ -3,7 +3,8 @@
 
 mod commands;
 pub mod examples;
-mod exits;
+pub mod exits;
+mod notes;
 mod roff;
 mod settings;
 mod synopsis;
@@ -40,6 +41,9 @@ const WORDS: [(&str, &str); 6] = [
     ),
     ("man5/openclaw-env.5", include_str!("pages/openclaw-env.5")),
 ];
+
+/// Stands in those of daemons for what they end with.
+const EXITS: &str = ".SH EXIT STATUS\n";
 
 /// What the pages are made of.
 #[derive(Debug)]
@@ -89,7 +93,8 @@ impl Manual<'_> {
 fn titled(name: &str, text: &str, date: &str) -> String {
     let file = name.rsplit('/').next().unwrap_or_default();
     let (page, section) = file.rsplit_once('.').unwrap_or((file, ""));
-    roff::title(&page.to_uppercase(), section, date) + text
+    let text = text.replace(EXITS, &exits::section(&exits::OF_DAEMONS));
+    roff::title(&page.to_uppercase(), section, date) + &text
 }
 
 #[cfg(test)]

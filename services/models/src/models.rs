@@ -238,7 +238,7 @@ async fn ask(gateway: &Gateway, session: &str, limit: Duration) -> Result<Tried,
         let mut replies = std::pin::pin!(replies.map_err(|error| gateway.failure(&error))?);
         while let Some(reply) = replies.next().await {
             match reply.map_err(|error| gateway.failure(&error))? {
-                Reply::Accepted(accepted, _) => run_id = accepted.run_id,
+                Reply::Accepted(accepted, ..) => run_id = accepted.run_id,
                 Reply::Event(event) => {
                     if tried.hears(event.kind) {
                         break;

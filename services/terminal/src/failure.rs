@@ -5,16 +5,8 @@ use std::path::Path;
 use openclaw_config::nearest;
 use openclaw_config::state_lock::{self, Holder};
 
-/// A failure at run time.
-const FAILURE: u8 = 1;
-/// Nobody was there to decide, and nothing was said about it.
-const UNDECIDED: u8 = 2;
-/// Another suite owns the state, as the daemons exit.
-pub const HELD: u8 = 3;
-/// EX_USAGE of sysexits.h, as the daemons exit; clap's own would be 2.
-pub const USAGE: u8 = 64;
-/// EX_CONFIG: a configuration that trying again does not mend.
-pub const CONFIG: u8 = 78;
+pub use openclaw_config::exit::{CONFIG, HELD, USAGE};
+use openclaw_config::exit::{FAILURE, UNDECIDED};
 
 /// Why a command ends without having done what was asked.
 #[derive(Debug)]

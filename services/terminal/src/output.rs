@@ -1,7 +1,8 @@
 //! The only place that prints. What goes through here may have been said by a
 //! model, a tool, a provider or another program, whole or in part; so nothing
 //! leaves that a terminal would act on, whoever wrote it, but line ends and
-//! tabs. Where a line end must not end the line either, callers write
+//! tabs. A reply that a program reads ([`Pieces`]) is the one exception: whoever
+//! pipes it wants what was said. Where a line end must not end the line either, callers write
 //! [`line()`].
 
 use std::borrow::Cow;
@@ -28,14 +29,32 @@ pub fn stdout(text: &str) -> Result<(), Failure> {
     write_stdout(&prose(text))
 }
 
-/// What comes in pieces, on its way to standard output.
-#[derive(Debug, Default)]
-pub struct Pieces(Prose);
+/// What comes in pieces, on its way to standard output: fit for a terminal where it is one,
+/// and else byte for byte, for the program or file that has it.
+#[derive(Debug)]
+pub struct Pieces(Option<Prose>);
 
 impl Pieces {
+    /// By what standard output is.
+    #[must_use]
+    pub fn for_stdout() -> Self {
+        Self(stdout_is_terminal().then(Prose::default))
+    }
+
     /// Writes the next piece and flushes it.
     pub fn stdout(&mut self, piece: &str) -> Result<(), Failure> {
-        write_stdout(&self.0.more(piece))
+        match &mut self.0 {
+            Some(prose) => write_stdout(&prose.more(piece)),
+            None => write_stdout(piece),
+        }
+    }
+
+    /// Writes what the last pieces left open, as no more comes or something else does.
+    pub fn end(&mut self) -> Result<(), Failure> {
+        match &mut self.0 {
+            Some(prose) => write_stdout(&prose.end()),
+            None => Ok(()),
+        }
     }
 }
 

@@ -7,6 +7,33 @@ use nix::unistd::{getpgrp, tcgetpgrp};
 
 use crate::output;
 
+/// Has a terminal mark no more what is pasted, as an editor of lines asks for.
+const PASTES_AS_TYPED: &str = "\u{1b}[?2004l";
+
+/// The terminal as it was, which it is again when this is dropped: an editor of lines that is
+/// left in the middle of one leaves it as it has it.
+#[derive(Debug)]
+pub struct Kept(Option<Termios>);
+
+impl Kept {
+    /// As it is now.
+    #[must_use]
+    pub fn now() -> Self {
+        Self(tcgetattr(io::stdin()).ok())
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        let Some(before) = &self.0 else { return };
+        // A terminal that is gone shows nothing any more.
+        let _ = tcsetattr(io::stdin(), SetArg::TCSANOW, before);
+        if output::stdout_takes_escapes() {
+            let _ = output::write_stdout(PASTES_AS_TYPED);
+        }
+    }
+}
+
 /// A terminal that shows nothing of what is typed, such as `^C`; as before when dropped, and
 /// what was typed meanwhile is thrown away.
 #[derive(Debug)]

@@ -97,6 +97,8 @@ impl Call {
             standing: SenderRole::Owner,
             id: self.client.identity.id.as_str().to_owned(),
             approves: self.client.identity.may(Scope::Approvals),
+            // By the channel of its runs, which others than this client may follow.
+            follows_levels: false,
         }
     }
 

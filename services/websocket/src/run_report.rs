@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use openclaw_conversations::storage::RESET_COMMAND;
+use openclaw_doors::shown;
 use openclaw_proto::event::{Event, Kind, Usage};
 use openclaw_proto::gateway::Accepted;
 use openclaw_sessions::{SessionKey, now_ms, silence};
@@ -99,10 +100,7 @@ impl RunReporter {
             return;
         }
         let mut report = RunReport::new(&self.core, &self.hub, &run, &accepted);
-        // A session that is gone has no wishes.
-        if let Ok(entry) = self.core.sessions.entry(&run.key).await {
-            report.levels = Levels::of(&entry);
-        }
+        report.levels = Levels(shown::of(&self.core, &run).await);
         report.silent = known > 0;
         report.accepted();
         report.tell_change().await;
@@ -414,7 +412,7 @@ impl<'a> RunReport<'a> {
     }
 
     fn more_thinking(&mut self, more: &str) {
-        if self.levels.hides_thinking {
+        if self.levels.hides_thinking() {
             return;
         }
         self.thinking.push_str(more);

@@ -20,6 +20,8 @@ pub struct Terminal {
     pieces: mpsc::UnboundedReceiver<String>,
     seen: String,
     screen: avt::Terminal,
+    /// As the terminal was before the program.
+    modes: rustix::termios::Termios,
 }
 
 const ROWS: u16 = 24;
@@ -42,6 +44,7 @@ impl Terminal {
             ws_ypixel: 0,
         };
         let pair = openpty(Some(&size), None).expect("open a terminal");
+        let modes = rustix::termios::tcgetattr(&pair.master).expect("the modes of a terminal");
         let side = |side: &OwnedFd| side.try_clone().expect("another descriptor of it");
         let child = command
             .stdin(side(&pair.slave))
@@ -53,6 +56,7 @@ impl Terminal {
         drop(command);
         let screen = File::from(side(&pair.master));
         Self {
+            modes,
             what: what.to_owned(),
             child,
             keyboard: File::from(pair.master),
@@ -107,8 +111,28 @@ impl Terminal {
 
     /// What a terminal's Ctrl-C sends while a program does not read keys itself.
     pub fn interrupt(&self) {
+        self.signal(Signal::SIGINT);
+    }
+
+    /// Sends it a signal.
+    pub fn signal(&self, signal: Signal) {
         let pid = self.child.id().expect("it runs");
-        kill(Pid::from_raw(pid.cast_signed()), Signal::SIGINT).expect("interrupt");
+        kill(Pid::from_raw(pid.cast_signed()), signal).expect("send a signal");
+    }
+
+    /// Waits for the program's end: its exit code, and whether it left the terminal as it was:
+    /// what is typed is shown, line by line, the cursor is to be seen, pastes are not marked.
+    pub async fn left(mut self) -> (Option<i32>, bool) {
+        let code = self.ended().await;
+        let modes = rustix::termios::tcgetattr(&self.keyboard).expect("the modes of a terminal");
+        let is_as_it_was = modes.local_modes == self.modes.local_modes
+            && modes.input_modes == self.modes.input_modes;
+        let is_off = |on: &str, off: &str| self.seen.rfind(on) <= self.seen.rfind(off);
+        let is_sane = is_off("\u{1b}[?2004h", "\u{1b}[?2004l")
+            && is_off("\u{1b}[?25l", "\u{1b}[?25h")
+            && is_off("\u{1b}[?1049h", "\u{1b}[?1049l")
+            && is_off("\u{1b}[?2026h", "\u{1b}[?2026l");
+        (code, is_as_it_was && is_sane)
     }
 
     /// Makes the terminal so wide, which breaks its lines anew; the program is told as

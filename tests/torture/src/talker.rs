@@ -112,7 +112,7 @@ impl Talker {
                 self.record.open().gaps.push(at.elapsed());
             }
             match reply {
-                Reply::Accepted(accepted, _) => self.accepted(errand, heard, accepted),
+                Reply::Accepted(accepted, ..) => self.accepted(errand, heard, accepted),
                 Reply::Event(event) => heard.take(event),
             }
             if heard.outcome.is_some() {

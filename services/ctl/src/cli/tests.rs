@@ -144,3 +144,85 @@ fn words(line: &str) -> Vec<String> {
     }
     all
 }
+
+/// An option that wants a value, as it is typed.
+fn typed(arg: &clap::Arg) -> Option<String> {
+    if !arg.get_action().takes_values() {
+        return None;
+    }
+    let long = arg.get_long().map(|long| format!("--{long}"));
+    long.or_else(|| arg.get_short().map(|short| format!("-{short}")))
+}
+
+/// What a negative number in the place of every value is taken for: a value, or one that its
+/// parser refuses in words that say what it may be.
+#[test]
+fn negative_numbers_are_values() {
+    fn look(command: &clap::Command, above: &[&str], looked: &mut usize) {
+        let mut words = above.to_vec();
+        words.push(command.get_name());
+        for arg in command.get_arguments() {
+            if arg.is_positional() || arg.is_hide_set() {
+                let all = |number: &str| {
+                    let before = command
+                        .get_positionals()
+                        .take_while(|it| it.get_id() != arg.get_id());
+                    let before: Vec<String> = before.map(|_| "x".to_owned()).collect();
+                    let words = words.iter().map(|word| (*word).to_owned());
+                    words
+                        .chain(before)
+                        .chain([number.to_owned()])
+                        .collect::<Vec<_>>()
+                };
+                if arg.is_positional() && !command.is_hide_set() {
+                    judge(&all("-3"), looked);
+                }
+            } else if let Some(option) = typed(arg) {
+                let names = arg.get_value_names().unwrap_or_default();
+                let is_span = ["WHEN", "SPAN"]
+                    .iter()
+                    .any(|it| names.iter().any(|name| name == it));
+                for number in ["-3", "-2.5", "-5m"]
+                    .into_iter()
+                    .take(2 + usize::from(is_span))
+                {
+                    let words = words.iter().map(|word| (*word).to_owned());
+                    let all: Vec<String> =
+                        words.chain([option.clone(), number.to_owned()]).collect();
+                    judge(&all, looked);
+                }
+            }
+        }
+        for below in command.get_subcommands() {
+            look(below, &words, looked);
+        }
+    }
+    fn judge(words: &[String], looked: &mut usize) {
+        *looked += 1;
+        let Err(error) = understood(words) else {
+            return;
+        };
+        let kind = error.kind();
+        let said = error.to_string();
+        assert!(kind != ErrorKind::UnknownArgument, "{words:?}: {said}");
+        let is_whole = words.last().is_some_and(|word| !word.contains('.'));
+        assert!(
+            !is_whole || !said.contains("invalid digit"),
+            "{words:?}: {said}"
+        );
+    }
+    let mut looked = 0;
+    look(&Cli::command(), &[], &mut looked);
+    assert!(looked > 150, "{looked}");
+}
+
+#[test]
+fn exit_codes_are_told_of_commands_that_there_are() {
+    let command = Cli::command();
+    for words in openclaw_manual::exits::commands() {
+        let mut place = &command;
+        for word in words.split_whitespace() {
+            place = place.find_subcommand(word).expect(words);
+        }
+    }
+}

@@ -116,7 +116,7 @@ impl Conversation {
 
     async fn pass_on(&mut self, reply: Reply) -> Result<(), Break> {
         match &reply {
-            Reply::Accepted(accepted, _) => self.run_id = Some(accepted.run_id.clone()),
+            Reply::Accepted(accepted, ..) => self.run_id = Some(accepted.run_id.clone()),
             // Always the last word, also of a run that the gateway counts
             // anew because it reads it back from the transcript.
             Reply::Event(event) if event.kind.is_terminal() => {

@@ -3,18 +3,16 @@
 use std::future;
 use std::time::Duration;
 
-use anyhow::Context as _;
+use openclaw_connection::{Signals, ended_by};
 use openclaw_terminal::Failure;
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::signal::unix::SignalKind;
 use tokio::time::{Instant, sleep_until};
 
 /// Why the run is cancelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stop {
-    /// Ctrl-C.
-    Interrupt,
-    /// SIGTERM.
-    Terminate,
+    /// Ctrl-C, Ctrl-\, `kill`, or a terminal that is closed.
+    Signal(SignalKind),
     /// `--timeout`.
     Timeout(Duration),
 }
@@ -23,17 +21,22 @@ impl Stop {
     /// The reason that the gateway is given and that the transcript keeps.
     pub(super) fn reason(self) -> &'static str {
         match self {
-            Self::Interrupt => "interrupted by the user",
-            Self::Terminate => "openclawctl was terminated",
+            Self::Signal(kind) if kind == SignalKind::terminate() => "openclawctl was terminated",
+            Self::Signal(_) => "interrupted by the user",
             Self::Timeout(_) => "the time given to openclawctl message passed",
         }
     }
 
-    /// How the command ends: 128 and the signal's number, as a shell has it.
+    /// Whether the run goes on: whoever closes the terminal asked for an answer, and finds it
+    /// in the session.
+    pub(super) fn leaves_the_run(self) -> bool {
+        self == Self::Signal(SignalKind::hangup())
+    }
+
+    /// How the command ends.
     pub(super) fn failure(self) -> Failure {
         match self {
-            Self::Interrupt => Failure::silent(130),
-            Self::Terminate => Failure::silent(143),
+            Self::Signal(kind) => ended_by(kind),
             Self::Timeout(limit) => Failure::new(format!(
                 "the reply was not whole after {} s; the run was cancelled",
                 limit.as_secs_f64()
@@ -45,20 +48,17 @@ impl Stop {
 /// Waits for the next [`Stop`].
 #[derive(Debug)]
 pub(super) struct Stops {
-    interrupt: Signal,
-    terminate: Signal,
+    signals: Signals,
     timeout: Option<(Instant, Duration)>,
 }
 
 impl Stops {
     /// Takes the signals from now on, and counts the time from now on.
     pub(super) fn install(timeout: Option<Duration>) -> Result<Self, Failure> {
-        let take = |kind| signal(kind).context("cannot take signals");
         // A time beyond what the clock can count is no limit.
         let at = timeout.and_then(|limit| Some((Instant::now().checked_add(limit)?, limit)));
         Ok(Self {
-            interrupt: take(SignalKind::interrupt())?,
-            terminate: take(SignalKind::terminate())?,
+            signals: Signals::take()?,
             timeout: at,
         })
     }
@@ -67,8 +67,7 @@ impl Stops {
     pub(super) async fn next(&mut self) -> Stop {
         let timeout = self.timeout;
         let stop = tokio::select! {
-            Some(()) = self.interrupt.recv() => Stop::Interrupt,
-            Some(()) = self.terminate.recv() => Stop::Terminate,
+            kind = self.signals.next() => Stop::Signal(kind),
             limit = passed(timeout) => Stop::Timeout(limit),
         };
         if matches!(stop, Stop::Timeout(_)) {

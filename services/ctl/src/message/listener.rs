@@ -88,7 +88,10 @@ impl Listener {
                 News::Reply(Some(Ok(reply))) => self.hear(&reply)?,
                 News::Reply(Some(Err(failure))) => return self.broken(failure),
                 News::Reply(None) => return self.ended(),
-                News::Stop(stop) if self.stop.is_some() => return Err(stop.failure()),
+                News::Stop(stop) if self.stop.is_some() || stop.leaves_the_run() => {
+                    self.sink.leave();
+                    return Err(stop.failure());
+                }
                 News::Stop(stop) => self.cancel(stop),
                 News::Answer(id, decision) => {
                     // Whether it worked is seen by what the run says.
@@ -123,7 +126,7 @@ impl Listener {
 
     fn hear(&mut self, reply: &Reply) -> Result<(), Failure> {
         match reply {
-            Reply::Accepted(accepted, seen) => {
+            Reply::Accepted(accepted, seen, shown) => {
                 configuration::tell(&self.environment, seen);
                 self.summary.accepted(accepted);
                 if let Some(note) = &self.names.note {
@@ -136,7 +139,7 @@ impl Listener {
                 if let Some((stop, _)) = self.stop {
                     self.send_cancel(stop);
                 }
-                self.sink.accepted(accepted)
+                self.sink.accepted(accepted, *shown)
             }
             Reply::Event(event) => {
                 self.summary.observe(event);

@@ -1,23 +1,24 @@
 //! A reply as a terminal shows it: laid out while it comes, with what is being done
 //! in one line below it that changes.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use openclaw_markdown::Stream;
 use openclaw_proto::event::{Event, Kind};
 use openclaw_proto::gateway::Accepted;
+use openclaw_proto::shown::Shown;
 use openclaw_terminal::live::{self, Live};
 use openclaw_terminal::quiet::Quiet;
 use openclaw_terminal::{Failure, output};
 
 use super::sink::{self, Sink};
+use super::spent;
 use super::summary::Summary;
-use super::trace;
+use super::thoughts::Thoughts;
+use super::trace::{self, Kept};
 
 /// The pictures of a wheel that turns.
 const WHEEL: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
-/// The time of a reply that nobody has to be told of.
-const SHORT: Duration = Duration::from_secs(3);
 
 /// For people at a terminal.
 pub(super) struct Rendered {
@@ -25,8 +26,12 @@ pub(super) struct Rendered {
     live: Live,
     /// Show the text while it comes.
     shows_draft: bool,
-    /// Keep a line of each call of a tool.
-    keeps_trace: bool,
+    /// Keep a line of each call of a tool, and of what came of it.
+    is_verbose: bool,
+    /// Which lines are kept.
+    kept: Kept,
+    shown: Shown,
+    thoughts: Thoughts,
     begun: Instant,
     /// What is being done.
     activity: Option<String>,
@@ -40,13 +45,16 @@ pub(super) struct Rendered {
 }
 
 impl Rendered {
-    pub(super) fn new(shows_draft: bool, keeps_trace: bool) -> Self {
+    pub(super) fn new(shows_draft: bool, is_verbose: bool) -> Self {
         let (columns, _) = live::size();
         Self {
             stream: Stream::new(columns),
             live: Live::default(),
             shows_draft,
-            keeps_trace,
+            is_verbose,
+            kept: Kept::of(is_verbose, Shown::default().tools, Kept::Nothing),
+            shown: Shown::default(),
+            thoughts: Thoughts::default(),
             begun: Instant::now(),
             activity: None,
             calls: 0,
@@ -96,6 +104,10 @@ impl Rendered {
         self.draw(&done)
     }
 
+    fn keep_all(&mut self, lines: &[String]) -> Result<(), Failure> {
+        lines.iter().try_for_each(|line| self.keep(line))
+    }
+
     fn resize(&mut self) {
         let (columns, _) = live::size();
         self.stream.resize(columns);
@@ -103,13 +115,20 @@ impl Rendered {
 }
 
 impl Sink for Rendered {
-    fn accepted(&mut self, _: &Accepted) -> Result<(), Failure> {
+    fn accepted(&mut self, _: &Accepted, shown: Shown) -> Result<(), Failure> {
+        self.shown = shown;
+        self.kept = Kept::of(self.is_verbose, shown.tools, Kept::Nothing);
+        self.thoughts = Thoughts::wanted(shown.thinking);
         self.begin_drawing();
         self.draw("")
     }
 
     fn event(&mut self, event: &Event) -> Result<(), Failure> {
         self.resize();
+        if !matches!(event.kind, Kind::Thinking { .. }) {
+            let lines = self.thoughts.end();
+            self.keep_all(&lines)?;
+        }
         match &event.kind {
             Kind::TextDelta { text } => {
                 self.activity = None;
@@ -122,7 +141,12 @@ impl Sink for Rendered {
                 };
                 return self.draw(&done);
             }
-            Kind::Thinking { .. } => self.activity = Some("thinking".to_owned()),
+            Kind::Thinking { text } => {
+                let lines = self.thoughts.more(text);
+                let latest = self.thoughts.latest();
+                self.activity = latest.or(Some("thinking".to_owned()));
+                self.keep_all(&lines)?;
+            }
             Kind::ToolCall { .. } => {
                 self.calls += 1;
                 self.activity = trace::line(&event.kind);
@@ -143,7 +167,7 @@ impl Sink for Rendered {
             }
             _ => {}
         }
-        let is_kept = matches!(event.kind, Kind::Note { .. }) || self.keeps_trace;
+        let is_kept = matches!(event.kind, Kind::Note { .. }) || self.kept.has(&event.kind);
         match trace::line(&event.kind) {
             Some(line) if is_kept => self.keep(&line),
             _ => self.draw(""),
@@ -164,10 +188,21 @@ impl Sink for Rendered {
         if let Some(warning) = sink::warning(summary) {
             output::stderr_line(&format!("warning: {warning}"));
         }
-        if let Some(line) = spent(summary, self.begun.elapsed(), self.calls) {
+        let wanted = self.shown.usage;
+        if let Some(line) = spent::line(summary, self.begun.elapsed(), self.calls, wanted) {
             output::stderr_faint_line(&line);
         }
         Ok(())
+    }
+
+    fn leave(&mut self) {
+        self.drawing = None;
+        let mut done = self.end_text();
+        if !self.shows_draft {
+            done.clear();
+        }
+        // Standard output may be what is gone.
+        let _ = self.live.show(&done, Vec::new());
     }
 
     fn tick(&mut self) -> Result<(), Failure> {
@@ -195,27 +230,4 @@ fn cut(text: &str, columns: usize) -> String {
         used <= columns
     });
     fits.chain(['…']).collect()
-}
-
-/// What the reply took; nothing where it was nothing to speak of.
-fn spent(summary: &Summary, time: Duration, calls: usize) -> Option<String> {
-    let usage = summary.usage();
-    let tokens = usage.input + usage.cache_read + usage.cache_write + usage.output;
-    if tokens == 0 && calls == 0 && time < SHORT {
-        return None;
-    }
-    let mut parts = vec![format!("{:.1} s", time.as_secs_f64())];
-    match calls {
-        0 => {}
-        1 => parts.push("1 call of a tool".to_owned()),
-        more => parts.push(format!("{more} calls of tools")),
-    }
-    if tokens > 0 {
-        let read = usage.input + usage.cache_read + usage.cache_write;
-        parts.push(format!("{read} tokens in, {} out", usage.output));
-    }
-    if let Some(cost) = summary.cost_usd().filter(|cost| *cost > 0.0) {
-        parts.push(format!("${cost:.4}"));
-    }
-    Some(parts.join(" · "))
 }

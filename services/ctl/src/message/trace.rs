@@ -1,6 +1,7 @@
 //! What the agent does, as short lines on standard error.
 
 use openclaw_proto::event::{Kind, ToolResult};
+use openclaw_proto::shown::Tools;
 use openclaw_terminal::{live, output};
 
 /// Columns of the longest line, which fewer terminals show in one row.
@@ -9,6 +10,36 @@ const WIDTH: usize = 78;
 const LEAST: usize = 16;
 /// The longest note: it is for the user, and says what to do.
 const NOTE_WIDTH: usize = 1000;
+
+/// Which lines are printed for good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kept {
+    Nothing,
+    /// Notes, and calls of tools without what came of them.
+    Calls,
+    Everything,
+}
+
+impl Kept {
+    /// What the command line asked for comes first, then what the session wants, then what
+    /// is `usual`.
+    pub(super) fn of(is_verbose: bool, wanted: Tools, usual: Self) -> Self {
+        match wanted {
+            _ if is_verbose => Self::Everything,
+            Tools::Whole => Self::Everything,
+            Tools::Calls => Self::Calls,
+            Tools::AsAsked => usual,
+        }
+    }
+
+    pub(super) fn has(self, kind: &Kind) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::Calls => matches!(kind, Kind::ToolCall { .. } | Kind::Note { .. }),
+            Self::Everything => true,
+        }
+    }
+}
 
 /// The line for an event, when it is one the user of a terminal wants to see.
 pub(super) fn line(kind: &Kind) -> Option<String> {
@@ -55,6 +86,25 @@ mod tests {
             output: output.to_owned(),
             error,
         })
+    }
+
+    #[test]
+    fn kept_is_what_was_asked_for_first() {
+        let call = Kind::ToolCall {
+            id: "c".to_owned(),
+            name: "read".to_owned(),
+            arguments: json!({}),
+        };
+        let kept = |is_verbose, wanted, usual| {
+            let kept = Kept::of(is_verbose, wanted, usual);
+            [kept.has(&call), kept.has(&result("x", None))]
+        };
+        assert_eq!(kept(false, Tools::AsAsked, Kept::Nothing), [false, false]);
+        assert_eq!(kept(false, Tools::AsAsked, Kept::Everything), [true, true]);
+        assert_eq!(kept(false, Tools::Calls, Kept::Nothing), [true, false]);
+        assert_eq!(kept(false, Tools::Calls, Kept::Everything), [true, false]);
+        assert_eq!(kept(false, Tools::Whole, Kept::Nothing), [true, true]);
+        assert_eq!(kept(true, Tools::Calls, Kept::Nothing), [true, true]);
     }
 
     #[test]

@@ -129,7 +129,7 @@ pub(super) async fn attach(gateway: &Gateway, arguments: &One) -> Result<bool, F
     };
     let events = gateway.client.attach(&run_id, 1).await;
     let mut events = std::pin::pin!(events.map_err(|error| failure(&error))?);
-    let (mut pieces, mut is_line_open) = (Pieces::default(), false);
+    let (mut pieces, mut is_line_open) = (Pieces::for_stdout(), false);
     while let Some(event) = events.next().await {
         let event = event.map_err(|error| failure(&error))?;
         if arguments.json {
@@ -165,6 +165,7 @@ fn print(event: &Event, pieces: &mut Pieces, is_line_open: &mut bool) -> Result<
         Kind::Done(_) => String::new(),
         _ => return Ok(()),
     };
+    pieces.end()?;
     if std::mem::take(is_line_open) {
         output::stdout("\n")?;
     }

@@ -9,6 +9,7 @@ use std::thread;
 
 use openclaw_proto::event::{Done, Event, Kind};
 use openclaw_proto::gateway::{Accepted, ConfigurationSeen, Reply};
+use openclaw_proto::shown::Shown;
 use openclaw_proto::wire::gateway as wire;
 use openclaw_proto::wire::run;
 use tokio::sync::{mpsc, oneshot};
@@ -212,7 +213,13 @@ impl Gateway for Scripted {
             agent_id: "main".to_owned(),
             existing: false,
         };
-        let accepted = Reply::Accepted(accepted, ConfigurationSeen::default());
+        // What the session wants shown is its name here.
+        let shown = match message.session_key.as_str() {
+            "calls" => Shown::of(Some("on"), Some("on"), Some("tokens")),
+            "everything" => Shown::of(Some("full"), Some("stream"), Some("full")),
+            _ => Shown::default(),
+        };
+        let accepted = Reply::Accepted(accepted, ConfigurationSeen::default(), shown);
         self.asked.lock().unwrap().messages.push(message);
         let events = self.play().map(Reply::Event);
         let replies = tokio_stream::once(accepted).chain(events);

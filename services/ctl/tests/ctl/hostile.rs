@@ -1,5 +1,6 @@
 //! Every command, against daemons in whose every word is what acts on a
-//! terminal: nothing of it reaches one, nor a pipe that leads to one.
+//! terminal: nothing of it reaches one, nor a pipe that leads to one, but for a reply, which
+//! programs have byte for byte.
 
 #![expect(clippy::disallowed_types, reason = "it stands in for a server")]
 
@@ -110,6 +111,15 @@ fn scene() -> Scene {
     scene
 }
 
+/// Whether a command prints a reply and nothing else.
+fn is_reply(words: &[&str]) -> bool {
+    let is_one = matches!(
+        words,
+        ["message", "hello" | "fails", ..] | ["turns", "attach", ..]
+    );
+    is_one && !words.contains(&"--json")
+}
+
 #[test]
 fn nothing_that_acts_on_a_terminal_goes_through_a_pipe() {
     let scene = scene();
@@ -118,6 +128,11 @@ fn nothing_that_acts_on_a_terminal_goes_through_a_pipe() {
         let Output { stdout, stderr, .. } = scene.run(&words);
         for (name, bytes) in [("stdout", stdout), ("stderr", stderr)] {
             let text = String::from_utf8(bytes).unwrap();
+            if name == "stdout" && is_reply(&words) {
+                // Whoever pipes a reply has what was said.
+                assert!(text.contains(HOSTILE), "{words:?}: {text:?}");
+                continue;
+            }
             assert_eq!(acts(&text), None, "{words:?}: {name}: {text:?}");
             let forged = text.lines().any(|line| line == "hint: run curl | sh");
             // A reply and a file are printed as they were written.

@@ -4,12 +4,12 @@ use std::io::Write as _;
 use std::process::Stdio;
 
 use nix::sys::signal::Signal;
-use openclaw_proto::event::{Code, Failed, Kind, Usage};
+use openclaw_proto::event::{Code, Failed, Kind, ToolResult, Usage};
 use openclaw_proto::wire::gateway::StatusResponse;
 use serde_json::{Value, json};
 
 use crate::gateway::{RUN, ScriptedGateway, Step, delta, done, listen};
-use crate::scene::{Scene, text};
+use crate::scene::{Running, Scene, text};
 
 fn failed(seq: u64) -> Step {
     Step::Event(
@@ -43,6 +43,136 @@ fn the_reply_comes_as_it_is_said() {
     assert_eq!(asked.messages[0].channel, "cli");
     assert!(!asked.messages[0].idempotency_key.is_empty());
     assert_eq!(asked.cancelled[0].run_id, RUN);
+}
+
+/// A model's bytes, whatever they are: a program reads them.
+#[test]
+fn a_reply_in_a_pipe_is_what_was_said() {
+    let said = "a\u{1b}[2J\r\nb\rc\u{202e}\u{200b}d\t🏴\u{e0067}";
+    for words in [
+        &["message", "hi"][..],
+        &["message", "hi", "--raw"],
+        &["message", "hi", "--no-stream"],
+    ] {
+        let scene = Scene::new();
+        let script = vec![delta(1, said), delta(2, "\r"), done(3)];
+        let _gateway = ScriptedGateway::start(&scene, vec![script]);
+        let output = scene.run(words);
+        assert_eq!(text(&output.stdout), format!("{said}\r\n"), "{words:?}");
+        assert!(output.stderr.is_empty(), "{}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn what_a_session_wants_shown_is_shown() {
+    let call = |seq| {
+        Step::Event(
+            seq,
+            Kind::ToolCall {
+                id: "c".to_owned(),
+                name: "read".to_owned(),
+                arguments: json!({"path": "a"}),
+            },
+        )
+    };
+    let result = |seq| {
+        Step::Event(
+            seq,
+            Kind::ToolResult(ToolResult {
+                call_id: "c".to_owned(),
+                success: true,
+                output: "what is in it".to_owned(),
+                error: None,
+            }),
+        )
+    };
+    let thinking = |seq| {
+        let text = "so it is\nthus".to_owned();
+        Step::Event(seq, Kind::Thinking { text })
+    };
+    let usage = |seq| {
+        let usage = Usage {
+            input: 10,
+            output: 2,
+            ..Usage::default()
+        };
+        Step::Event(seq, Kind::Usage(usage))
+    };
+    for (session, expected) in [
+        ("main", &[][..]),
+        (
+            "calls",
+            &["∴ so it is", "∴ thus", "→ read", "10 tokens in, 2 out"],
+        ),
+        (
+            "everything",
+            &[
+                "∴ so it is",
+                "∴ thus",
+                "→ read",
+                "← what is in it",
+                "10 tokens in, 2 out",
+            ],
+        ),
+    ] {
+        let scene = Scene::new();
+        let script = vec![
+            thinking(1),
+            call(2),
+            result(3),
+            delta(4, "Yes."),
+            usage(5),
+            done(6),
+        ];
+        let _gateway = ScriptedGateway::start(&scene, vec![script]);
+        let output = scene.run(&["message", "hi", "--session", session]);
+        assert_eq!(text(&output.stdout), "Yes.\n");
+        let said = text(&output.stderr);
+        // Of a session that begins there is a note.
+        let lines = said.lines().filter(|line| !line.starts_with("note: "));
+        let lines: Vec<&str> = lines.collect();
+        assert_eq!(lines.len(), expected.len(), "{session}: {said}");
+        for (line, words) in lines.iter().zip(expected) {
+            assert!(line.contains(words), "{session}: {said}");
+        }
+    }
+}
+
+#[test]
+fn signals_end_it_as_a_shell_has_it() {
+    for (signal, code, is_cancelled) in [
+        ("QUIT", 131, true),
+        ("TERM", 143, true),
+        // Whoever closes the terminal finds the answer in the session.
+        ("HUP", 129, false),
+    ] {
+        let scene = Scene::new();
+        let script = vec![delta(1, "a\n"), Step::UntilCancelled(2)];
+        let gateway = ScriptedGateway::start(&scene, vec![script]);
+        // Whatever started the tests may have it ignore some.
+        let front = ["env", "--default-signal=QUIT,TERM,HUP"];
+        let mut command = scene.through(&front, &["message", "hi"]);
+        let running = Running::new(command.spawn().unwrap());
+        running.stdout.until("a");
+        running.signal(format!("SIG{signal}").parse().unwrap());
+        assert_eq!(running.wait().code(), Some(code), "{signal}");
+        let cancelled = gateway.asked().cancelled.len();
+        assert_eq!(cancelled, usize::from(is_cancelled), "{signal}");
+    }
+}
+
+#[test]
+fn a_hangup_that_is_ignored_stays_so() {
+    let scene = Scene::new();
+    let script = vec![delta(1, "a\n"), Step::UntilCancelled(2)];
+    let _gateway = ScriptedGateway::start(&scene, vec![script]);
+    let mut command = scene.through(&["env", "--ignore-signal=HUP"], &["message", "hi"]);
+    let running = Running::new(command.spawn().unwrap());
+    running.stdout.until("a");
+    let status = std::fs::read_to_string(format!("/proc/{}/status", running.pid())).unwrap();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = u64::from_str_radix(ignored.unwrap().trim(), 16).unwrap();
+    assert_eq!(ignored & 1, 1, "it takes SIGHUP: {status}");
 }
 
 #[test]

@@ -42,11 +42,17 @@ impl Scene {
         self.state().join("bin")
     }
 
-    #[expect(clippy::disallowed_methods, reason = "the program under test")]
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_openclawctl"));
+        self.through(&[], arguments)
+    }
+
+    /// The same, started by `front`, which becomes it.
+    #[expect(clippy::disallowed_methods, reason = "the program under test")]
+    pub(crate) fn through(&self, front: &[&str], arguments: &[&str]) -> Command {
+        let words = [front, &[env!("CARGO_BIN_EXE_openclawctl")], arguments].concat();
+        let mut command = Command::new(words[0]);
         command
-            .args(arguments)
+            .args(&words[1..])
             .env_clear()
             .env("PATH", "/usr/bin:/bin")
             .env("HOME", self.state())

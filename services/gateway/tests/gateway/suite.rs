@@ -122,7 +122,7 @@ impl Suite {
     pub(crate) async fn send(&self, message: Message) -> Result<(Accepted, Replies), CallError> {
         let mut replies: Replies = Box::pin(soon(self.client.send_message(message)).await?);
         match soon(replies.next()).await.unwrap()? {
-            Reply::Accepted(accepted, _) => Ok((accepted, replies)),
+            Reply::Accepted(accepted, ..) => Ok((accepted, replies)),
             Reply::Event(event) => panic!("an event came before the acceptance: {event:?}"),
         }
     }
@@ -269,7 +269,7 @@ pub(crate) fn done() -> Kind {
 pub(crate) async fn next(replies: &mut Replies) -> Event {
     match soon(replies.next()).await.unwrap().unwrap() {
         Reply::Event(event) => event,
-        Reply::Accepted(_, _) => panic!("accepted twice"),
+        Reply::Accepted(..) => panic!("accepted twice"),
     }
 }
 

@@ -219,26 +219,18 @@ pub(super) fn whoami(ask: &Ask<'_>) -> String {
 /// Whether what comes in where the command did is answered with more or less than the
 /// answer, as the levels of the session say.
 fn is_shown(ask: &Ask<'_>) -> bool {
-    ask.run.channel == WEBCHAT
+    ask.sender.follows_levels || ask.run.channel == WEBCHAT
 }
 
 /// A level that would change nothing here is not set.
-fn not_shown(ask: &Ask<'_>) -> String {
-    let instead = match ask.run.channel.as_str() {
-        "cli" => " `openclawctl message --verbose` shows tools and what was used.",
-        _ => "",
-    };
-    format!(
-        "⚠️ Nothing was changed: only clients of the gateway's WebSocket follow this level, and \
-         answers here are as they are.{instead}"
-    )
-}
+const NOT_SHOWN: &str = "⚠️ Nothing was changed: openclawctl and clients of the gateway's \
+     WebSocket follow this level, and answers here are as they are.";
 
 /// `/usage`: what was used, or whether answers have a line that says it.
 pub(super) async fn usage(ask: &Ask<'_>, argument: &str) -> Result<String, Failure> {
     match argument {
         "" | "status" => used(ask).await,
-        level if USAGE_LEVELS.contains(&level) && !is_shown(ask) => Ok(not_shown(ask)),
+        level if USAGE_LEVELS.contains(&level) && !is_shown(ask) => Ok(NOT_SHOWN.to_owned()),
         level if USAGE_LEVELS.contains(&level) => {
             set(ask, "responseUsage", json!(level)).await?;
             Ok(format!("⚙️ Usage below answers: {level}."))
@@ -298,12 +290,12 @@ pub(super) async fn shown_level(
             let level = entry.get(field).and_then(Value::as_str);
             // Without a level thinking is shown to clients that show it.
             let unset = match field {
-                "reasoningLevel" => "on",
+                "reasoningLevel" if !ask.sender.follows_levels => "on",
                 _ => "off",
             };
             Ok(format!("Current {what} level: {}.", level.unwrap_or(unset)))
         }
-        level if levels.contains(&level) && !is_shown(ask) => Ok(not_shown(ask)),
+        level if levels.contains(&level) && !is_shown(ask) => Ok(NOT_SHOWN.to_owned()),
         level if levels.contains(&level) => {
             set(ask, field, json!(argument)).await?;
             Ok(format!("⚙️ The {what} level is {argument}."))

@@ -2,60 +2,24 @@
 //! `/reasoning` and `/usage`).
 
 use openclaw_proto::event::Usage;
-use serde_json::{Map, Value};
+use openclaw_proto::shown::{Shown, Thinking, Tools, Used};
+use serde_json::Value;
 
 /// What the clients of a session are shown beside the answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Levels {
-    tools: Tools,
-    /// Nobody is told what the model thought.
-    pub(super) hides_thinking: bool,
-    usage: UsageLine,
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Tools {
-    /// Clients that asked for tools when they connected.
-    #[default]
-    OnRequest,
-    /// All, without results.
-    Calls,
-    /// All, with results.
-    Whole,
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum UsageLine {
-    #[default]
-    None,
-    Tokens,
-    WithCost,
-}
+pub(super) struct Levels(pub(super) Shown);
 
 impl Levels {
-    /// Those of a session, by its entry in the index.
-    pub(super) fn of(entry: &Map<String, Value>) -> Self {
-        let word = |name: &str| entry.get(name).and_then(Value::as_str);
-        Self {
-            tools: match word("verboseLevel") {
-                Some("on") => Tools::Calls,
-                Some("full") => Tools::Whole,
-                _ => Tools::OnRequest,
-            },
-            hides_thinking: word("reasoningLevel") == Some("off"),
-            usage: match word("responseUsage") {
-                Some("on" | "tokens") => UsageLine::Tokens,
-                Some("full") => UsageLine::WithCost,
-                _ => UsageLine::None,
-            },
-        }
+    /// Nobody is told what the model thought.
+    pub(super) fn hides_thinking(self) -> bool {
+        self.0.thinking == Thinking::Hidden
     }
 
     /// What those are told of a tool's event who did not ask for tools when they
     /// connected; who did is told all of it at every level, as by OpenClaw.
     pub(super) fn unasked(&self, data: &Value) -> Option<Value> {
-        let mut data = (self.tools != Tools::OnRequest).then(|| data.clone())?;
-        if self.tools == Tools::Calls
+        let mut data = (self.0.tools != Tools::AsAsked).then(|| data.clone())?;
+        if self.0.tools == Tools::Calls
             && let Some(fields) = data.as_object_mut()
         {
             fields.remove("result");
@@ -67,11 +31,11 @@ impl Levels {
     /// The line below an answer, when it is wanted and something was counted.
     pub(super) fn usage_line(&self, usage: &Usage, cost_usd: Option<f64>) -> Option<String> {
         let sent = usage.input + usage.cache_read + usage.cache_write;
-        if self.usage == UsageLine::None || sent + usage.output == 0 {
+        if !matches!(self.0.usage, Used::Tokens | Used::WithCost) || sent + usage.output == 0 {
             return None;
         }
         let line = format!("Usage: {} in / {} out", short(sent), short(usage.output));
-        match cost_usd.filter(|_| self.usage == UsageLine::WithCost) {
+        match cost_usd.filter(|_| self.0.usage == Used::WithCost) {
             Some(dollars) => Some(format!("{line} · est ${dollars:.4}")),
             None => Some(line),
         }
@@ -94,7 +58,7 @@ mod tests {
     use super::*;
 
     fn levels(entry: Value) -> Levels {
-        Levels::of(entry.as_object().unwrap())
+        Levels(openclaw_doors::shown::of_entry(entry.as_object().unwrap()))
     }
 
     #[test]

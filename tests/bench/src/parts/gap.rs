@@ -156,7 +156,7 @@ impl Listener {
         self.silence = self.silence.max(self.heard_at.elapsed());
         self.heard_at = Instant::now();
         match reply {
-            Reply::Accepted(accepted, _) => self.run_id = Some(accepted.run_id),
+            Reply::Accepted(accepted, ..) => self.run_id = Some(accepted.run_id),
             Reply::Event(event) => {
                 self.seq = event.seq;
                 match event.kind {

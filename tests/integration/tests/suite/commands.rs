@@ -134,7 +134,7 @@ async fn commands_are_answered_at_every_door() {
             let said = door.say(&suite, command, &id).await;
             assert!(said.contains(words), "{} {command}: {said}", door.name());
         }
-        let is_shown = matches!(door, EntryPoint::Socket(..));
+        let is_shown = matches!(door, EntryPoint::Ctl | EntryPoint::Socket(..));
         for (number, command) in ["/verbose on", "/reasoning off", "/usage tokens"]
             .into_iter()
             .enumerate()
@@ -211,7 +211,7 @@ async fn keyed(suite: &Suite, text: &str, key: &str) -> (String, bool, String) {
     let (mut run, mut said) = ((String::new(), false), String::new());
     while let Some(reply) = replies.next().await {
         match reply.unwrap() {
-            Reply::Accepted(accepted, _) => run = (accepted.run_id, accepted.existing),
+            Reply::Accepted(accepted, ..) => run = (accepted.run_id, accepted.existing),
             Reply::Event(event) => {
                 if let Kind::TextDelta { text } = event.kind {
                     said.push_str(&text);

@@ -29,7 +29,7 @@ async fn send(suite: &Suite, text: &str, key: &str) -> (Accepted, String) {
         .await
         .unwrap();
     let replies: Vec<Reply> = within("the replies", replies.map(Result::unwrap).collect()).await;
-    let Reply::Accepted(accepted, _) = &replies[0] else {
+    let Reply::Accepted(accepted, ..) = &replies[0] else {
         panic!("not accepted first: {replies:?}");
     };
     let said = replies.iter().filter_map(|reply| match reply {
@@ -37,7 +37,7 @@ async fn send(suite: &Suite, text: &str, key: &str) -> (Accepted, String) {
             Kind::TextDelta { text } => Some(text.as_str()),
             _ => None,
         },
-        Reply::Accepted(_, _) => None,
+        Reply::Accepted(_, ..) => None,
     });
     let ended = matches!(replies.last(), Some(Reply::Event(event)) if event.kind.is_terminal());
     assert!(ended, "no end: {replies:?}");

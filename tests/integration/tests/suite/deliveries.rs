@@ -44,7 +44,7 @@ async fn hand_in(suite: &Suite, number: usize) -> String {
         let sent = suite.gateway().send_message(message(number)).await;
         if let Ok(replies) = sent {
             let mut replies = std::pin::pin!(replies);
-            if let Some(Ok(Reply::Accepted(accepted, _))) = replies.next().await {
+            if let Some(Ok(Reply::Accepted(accepted, ..))) = replies.next().await {
                 return accepted.run_id;
             }
         }

@@ -37,7 +37,7 @@ pub(crate) async fn exchange(suite: &Suite, message: Message) -> (Accepted, Vec<
         let (mut accepted, mut events) = (None, Vec::new());
         while let Some(reply) = replies.next().await {
             match reply.unwrap() {
-                Reply::Accepted(first, _) => accepted = Some(first),
+                Reply::Accepted(first, ..) => accepted = Some(first),
                 Reply::Event(event) => events.push(event),
             }
         }

@@ -1,0 +1,22 @@
+//! What a session wants to be shown beside the answer, for every door that shows it.
+
+use openclaw_proto::shown::Shown;
+use openclaw_runs::{Core, Run};
+use serde_json::{Map, Value};
+
+/// By the session's entry in the index.
+#[must_use]
+pub fn of_entry(entry: &Map<String, Value>) -> Shown {
+    let word = |name: &str| entry.get(name).and_then(Value::as_str);
+    Shown::of(
+        word("verboseLevel"),
+        word("reasoningLevel"),
+        word("responseUsage"),
+    )
+}
+
+/// Of the session of `run`. One that is gone has no wishes.
+pub async fn of(core: &Core, run: &Run) -> Shown {
+    let entry = core.sessions.entry(&run.key).await;
+    entry.map(|entry| of_entry(&entry)).unwrap_or_default()
+}
