@@ -103,7 +103,7 @@ impl Cli for Claude {
     }
 
     fn prepare(&self, start: &Start<'_>) -> io::Result<Prepared> {
-        let session = session(start.turn, start.places);
+        let session = session(start.turn, start.places, &start.kept());
         Ok(Prepared {
             arguments: arguments(start, &session)?,
             files: &FILES,
@@ -127,9 +127,9 @@ struct Session {
 
 /// The session to continue, or a new one when there is none on the disk: the
 /// CLI hangs or fails on a session whose transcript was deleted.
-fn session(turn: &Turn, places: &Places) -> Session {
+fn session(turn: &Turn, places: &Places, kept: &Path) -> Session {
     let known =
-        cli::known_session(turn, NAME).filter(|session| has_transcript(places, &session.id));
+        cli::known_session(turn, NAME).filter(|session| has_transcript(places, kept, &session.id));
     match known {
         Some(session) => Session {
             id: session.id.clone(),
@@ -146,16 +146,16 @@ fn session(turn: &Turn, places: &Places) -> Session {
 
 /// The CLI keeps transcripts by working directory, every character of its path
 /// but letters and digits written as `-`, and resumes only from the same one.
-fn has_transcript(places: &Places, id: &str) -> bool {
+fn has_transcript(places: &Places, kept: &Path, id: &str) -> bool {
     let workspace = places.workspace.to_string_lossy();
     let project: String = workspace
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
         .collect();
-    let kept = Path::new(SESSIONS.folder).join(SESSIONS.name);
-    let transcript = kept.join(project).join(format!("{id}.jsonl"));
-    let home = Folder::open(&places.home).ok().flatten();
-    home.is_some_and(|home| home.is_file(transcript))
+    let sessions = Path::new(SESSIONS.name);
+    let transcript = sessions.join(project).join(format!("{id}.jsonl"));
+    let kept = Folder::open(kept).ok().flatten();
+    kept.is_some_and(|kept| kept.is_file(transcript))
 }
 
 /// What the CLI is started with. Writes its prompt and MCP files into the

@@ -28,6 +28,19 @@ mod settings;
 pub use access::Access;
 pub use input_folder::InputFolder;
 
+/// Begins the names of folders of sessions, which no other folder beside them has.
+const OF_SESSION: &str = "session-";
+
+/// The name that only this id has.
+fn file_name(id: &str) -> String {
+    id.bytes()
+        .map(|byte| match byte {
+            b'-' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => char::from(byte).to_string(),
+            other => format!("%{other:02x}"),
+        })
+        .collect()
+}
+
 /// Messages told again to a session that has not seen them.
 const RETOLD_MESSAGES: usize = 40;
 
@@ -131,19 +144,26 @@ impl Start<'_> {
         paths.turn_cli(&self.agent.id, &self.turn.run_id)
     }
 
-    /// Makes that folder, with what is `kept` in it.
+    /// The folder of what it keeps of the turn's session. No other session's turn sees it: in a
+    /// group others speak than in private.
+    pub fn kept(&self) -> PathBuf {
+        let sessions = self.settings.paths.cli_sessions(&self.agent.id);
+        sessions.join(OF_SESSION.to_owned() + &file_name(&self.turn.session_id))
+    }
+
+    /// Makes both folders, with what is `kept` in the first.
     pub fn make_folder(&self, kept: &SessionFolder) -> Result<(), crate::places::Error> {
-        settings::make(&self.folder(), self.places, kept)
+        settings::make(&self.folder(), &self.kept(), self.places, kept)
     }
 }
 
-/// What a CLI keeps in the agent's home, for the turns after this one: its
-/// sessions, and nothing that it obeys.
+/// What a CLI keeps for the turns after this one: its sessions, and nothing that
+/// it obeys.
 #[derive(Debug)]
 pub struct SessionFolder {
     /// The CLI's folder in a home.
     pub folder: &'static str,
-    /// The folder in it.
+    /// The folder in it, and in the session's.
     pub name: &'static str,
 }
 

@@ -9,8 +9,8 @@ use crate::error::Error;
 /// not there (seed 003 §1.2).
 const LEGACY_STATE: [&str; 3] = [".clawdbot", ".moldbot", ".moltbot"];
 /// What is in an agent's folder that it and its servers of tools write to and that stays:
-/// its home, and a folder for each server.
-pub const KEPT_OF_AGENTS: [&str; 2] = ["home", "mcp"];
+/// its home, a folder for each server, and what agent CLIs keep of each session.
+pub const KEPT_OF_AGENTS: [&str; 3] = ["home", "mcp", "cli"];
 /// The same of what ends with a turn.
 const TURNS_OF_AGENTS: [&str; 2] = ["tmp", "turns"];
 /// Configuration files in the order they are looked for (seed 003 §2.1).
@@ -146,10 +146,10 @@ impl Paths {
     }
 
     /// What of that the agent and its servers of tools write to, whichever turn it is.
-    pub fn written_by_agent(&self, agent_id: &str) -> [PathBuf; 4] {
-        let ([home, servers], [temporary, turns]) = (KEPT_OF_AGENTS, TURNS_OF_AGENTS);
+    pub fn written_by_agent(&self, agent_id: &str) -> [PathBuf; 5] {
+        let ([home, servers, clis], [temporary, turns]) = (KEPT_OF_AGENTS, TURNS_OF_AGENTS);
         let folder = self.agent_own(agent_id);
-        [home, servers, temporary, turns].map(|name| folder.join(name))
+        [home, servers, clis, temporary, turns].map(|name| folder.join(name))
     }
 
     /// HOME of the agent's processes.
@@ -162,6 +162,11 @@ impl Paths {
         self.agent_own(agent_id)
             .join(KEPT_OF_AGENTS[1])
             .join(server)
+    }
+
+    /// What agent CLIs keep, a folder for each session: a turn sees its own alone.
+    pub fn cli_sessions(&self, agent_id: &str) -> PathBuf {
+        self.agent_own(agent_id).join(KEPT_OF_AGENTS[2])
     }
 
     /// The folder in which each turn of an agent has its TMPDIR.

@@ -10,7 +10,7 @@ use openclaw_sessions::forgetting::Words;
 use openclaw_settings::Settings;
 use serde::Serialize;
 
-/// Where agent CLIs keep their sessions, in the home of an agent.
+/// Where agent CLIs keep their sessions in the home of an agent, when somebody starts them there.
 const CLIS: [&str; 2] = [".claude", ".codex"];
 /// What these files end with.
 const SESSION: &str = "jsonl";
@@ -35,6 +35,26 @@ pub struct Kept {
     pub unread: Vec<PathBuf>,
 }
 
+/// What is looked for in a place.
+struct Look<'a> {
+    words: &'a Words,
+    /// Whether files of agent CLIs are removed.
+    forget: bool,
+    /// Which files are theirs.
+    is_session: fn(&Path) -> bool,
+}
+
+impl<'a> Look<'a> {
+    /// In a place of the user's, of which nothing is removed.
+    fn only(words: &'a Words) -> Self {
+        Self {
+            words,
+            forget: false,
+            is_session,
+        }
+    }
+}
+
 impl Kept {
     /// Looks into the homes and the folders of `agent`, or of all; with `forget`
     /// what agent CLIs keep is removed.
@@ -42,10 +62,19 @@ impl Kept {
         let mut kept = Self::default();
         let agents = settings.agents.values();
         for one in agents.filter(|one| agent.is_empty() || one.id == agent) {
+            let of_clis = settings.paths.cli_sessions(&one.id);
             let home = settings.paths.agent_home(&one.id);
-            kept.place(&home, Folder::open(&home), words, forget);
+            let places: [(_, fn(&Path) -> bool); 2] = [(home, is_session), (of_clis, is_line)];
+            for (place, is_session) in places {
+                let look = Look {
+                    words,
+                    forget,
+                    is_session,
+                };
+                kept.place(&place, Folder::open(&place), &look);
+            }
             let workspace = one.workspace.open();
-            kept.place(&one.workspace, workspace, words, false);
+            kept.place(&one.workspace, workspace, &Look::only(words));
             for path in &one.memory.extra_paths {
                 kept.extra(&one.workspace.join(path), settings, words);
             }
@@ -66,8 +95,7 @@ impl Kept {
         &mut self,
         path: &Path,
         opened: Result<Option<Folder>, openclaw_folder::Error>,
-        words: &Words,
-        forget: bool,
+        look: &Look<'_>,
     ) {
         let root = match opened {
             Ok(Some(root)) => root,
@@ -93,7 +121,7 @@ impl Kept {
                     Kind::File if left == 0 => return self.unread.push(path.to_owned()),
                     Kind::File => {
                         left -= 1;
-                        self.file(&root, &relative, words, forget);
+                        self.file(&root, &relative, look);
                     }
                     Kind::Link | Kind::Other => {}
                 }
@@ -101,18 +129,18 @@ impl Kept {
         }
     }
 
-    fn file(&mut self, root: &Folder, relative: &Path, words: &Words, forget: bool) {
+    fn file(&mut self, root: &Folder, relative: &Path, look: &Look<'_>) {
         let path = root.path().join(relative);
         let found = match root.open_file(relative) {
-            Ok(Some((file, _))) => has(file, relative, words),
+            Ok(Some((file, _))) => has(file, relative, look.words),
             // Removed meanwhile.
             Ok(None) => return,
             Err(_) => return self.unread.push(path),
         };
         match found {
             Ok(false) => {}
-            Ok(true) if !is_session(relative) => self.files.push(path),
-            Ok(true) if forget && root.remove(relative).is_err() => self.files.push(path),
+            Ok(true) if !(look.is_session)(relative) => self.files.push(path),
+            Ok(true) if look.forget && root.remove(relative).is_err() => self.files.push(path),
             Ok(true) => self.sessions.push(path),
             Err(_) => self.unread.push(path),
         }
@@ -123,16 +151,20 @@ impl Kept {
     fn extra(&mut self, path: &Path, settings: &Settings, words: &Words) {
         let configured = settings.folder(path.to_owned());
         match configured.holding() {
-            Ok(Some((root, name))) => self.file(&root, Path::new(&name), words, false),
-            Ok(None) => self.place(path, configured.open(), words, false),
+            Ok(Some((root, name))) => self.file(&root, Path::new(&name), &Look::only(words)),
+            Ok(None) => self.place(path, configured.open(), &Look::only(words)),
             Err(_) => self.unread.push(path.to_owned()),
         }
     }
 }
 
 fn is_session(relative: &Path) -> bool {
-    let is_line = relative.extension().is_some_and(|it| it == SESSION);
-    is_line && CLIS.iter().any(|folder| relative.starts_with(folder))
+    is_line(relative) && CLIS.iter().any(|folder| relative.starts_with(folder))
+}
+
+/// Where there is nothing but sessions.
+fn is_line(relative: &Path) -> bool {
+    relative.extension().is_some_and(|it| it == SESSION)
 }
 
 /// Whether a file has the words, as text or in lines of JSON.
@@ -176,18 +208,23 @@ mod tests {
             home.join(".codex/sessions/2026/b.jsonl"),
             "{\"x\":\"a pot\"}",
         );
+        let own = settings.paths.cli_sessions("main");
+        let of_session = write(own.join("session-one/projects/-w/a.jsonl"), line);
         let draft = write(workspace.join("memory/draft.txt"), "A Blue\nFlowerpot.");
         std::os::unix::fs::symlink(&draft, workspace.join("link.txt")).unwrap();
         let words = Words::new("blue flowerpot").unwrap();
         let kept = Kept::look(&settings, "", &words, false);
         assert_eq!(
             (&kept.sessions, &kept.files),
-            (&vec![session.clone()], &vec![draft.clone()])
+            (
+                &vec![of_session.clone(), session.clone()],
+                &vec![draft.clone()]
+            )
         );
         assert!(kept.unread.is_empty() && session.exists());
         let kept = Kept::look(&settings, "main", &words, true);
-        assert_eq!(kept.sessions, std::slice::from_ref(&session));
-        assert!(!session.exists() && other.exists() && draft.exists());
+        assert_eq!(kept.sessions, [of_session.clone(), session.clone()]);
+        assert!(!session.exists() && !of_session.exists() && other.exists() && draft.exists());
         let kept = Kept::look(&settings, "", &words, false);
         assert_eq!((kept.sessions.len(), kept.files), (0, vec![draft]));
     }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
-use nix::fcntl::OFlag;
+use nix::fcntl::{OFlag, renameat};
 use nix::sys::stat::{Mode, SFlag, mkdirat};
 use nix::unistd::{mkfifoat, symlinkat};
 
@@ -53,6 +53,28 @@ impl Folder {
             }
         }
         self.create_folder(relative)
+    }
+
+    /// Moves what is at `relative` into `to`, as `name`; false when nothing is there.
+    ///
+    /// # Errors
+    /// When a link is on the way, or it cannot be moved.
+    pub fn move_to(
+        &self,
+        relative: impl AsRef<Path>,
+        to: &Self,
+        name: &str,
+    ) -> Result<bool, Error> {
+        let relative = relative.as_ref();
+        if self.status(relative)?.is_none() {
+            return Ok(false);
+        }
+        let (folder, last) = self.parent("move", relative)?;
+        match renameat(&folder, last, &to.descriptor, name) {
+            Ok(()) => Ok(true),
+            Err(Errno::ENOENT) => Ok(false),
+            Err(errno) => Err(self.error("move", relative, errno)),
+        }
     }
 
     /// Puts a symbolic link to `target` at `relative`, for whoever else reads

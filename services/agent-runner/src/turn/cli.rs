@@ -253,7 +253,7 @@ impl TurnStart<'_> {
             bounds,
         );
         plan.grant_program(start.agent_program, &plan::closed(self.settings));
-        plan.read_write.push(start.folder());
+        plan.read_write.extend([start.folder(), start.kept()]);
         start.given.grant(&mut plan);
         // Their runtimes reserve tens of gigabytes that they never touch.
         plan.limits.address_space = None;

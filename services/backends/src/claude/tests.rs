@@ -62,20 +62,24 @@ fn a_session_is_resumed_only_when_its_transcript_is_there() {
         id: id.clone(),
         unseen: 1,
     }]);
-    let fresh = session(&turn, &places);
+    let kept = folder.path().join("cli/session-one");
+    let fresh = session(&turn, &places, &kept);
     assert!(!fresh.resumed && fresh.id != id && fresh.unseen == 2);
 
     let workspace = places.workspace.to_str().unwrap();
     let name = workspace.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
-    let project = places.home.join(".claude/projects").join(name);
+    let project = kept.join("projects").join(name);
     fs::create_dir_all(&project).unwrap();
     fs::write(project.join(format!("{id}.jsonl")), "").unwrap();
     let transcript = project.join(format!("{id}.jsonl"));
     fs::rename(&transcript, folder.path().join("moved")).unwrap();
     std::os::unix::fs::symlink(folder.path().join("moved"), &transcript).unwrap();
-    assert!(!session(&turn, &places).resumed, "a link to a transcript");
+    assert!(
+        !session(&turn, &places, &kept).resumed,
+        "a link to a transcript"
+    );
     fs::rename(folder.path().join("moved"), &transcript).unwrap();
-    let resumed = session(&turn, &places);
+    let resumed = session(&turn, &places, &kept);
     assert_eq!(
         resumed,
         Session {
@@ -98,7 +102,7 @@ fn the_arguments_name_files_of_the_turn() {
     let folder = tempfile::tempdir().unwrap();
     let places = places(folder.path());
     let turn = turn(Vec::new());
-    let session = session(&turn, &places);
+    let session = session(&turn, &places, folder.path());
     let state = folder.path().to_str().unwrap();
     let environment: Environment = [("OPENCLAW_STATE_DIR", state)].into_iter().collect();
     let settings = crate::settings::load(&environment, Origin::File).unwrap();

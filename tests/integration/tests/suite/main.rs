@@ -19,6 +19,7 @@ mod chat;
 mod claude;
 mod claude_failures;
 mod claude_tools;
+mod cli_kept;
 mod cli_own;
 mod cli_session;
 mod client;

@@ -365,7 +365,11 @@ async fn a_link_in_the_place_of_a_clis_folder_leads_nowhere() {
         };
         let suite = setup.start().await;
         let users = suite.path("users");
-        for name in [login, "config.toml", "settings.json", "AGENTS.md"] {
+        let sessions = ["projects/one.jsonl", "sessions/one.jsonl"];
+        for name in [login, "config.toml", "settings.json", "AGENTS.md"]
+            .into_iter()
+            .chain(sessions)
+        {
             plant(&users, name, "mine");
         }
         let before = contents(&users);
@@ -374,7 +378,7 @@ async fn a_link_in_the_place_of_a_clis_folder_leads_nowhere() {
         symlink(&users, home.join(name)).unwrap();
         suite.say("hello").await;
         assert_eq!(contents(&users), before);
-        assert!(home.join(name).symlink_metadata().unwrap().is_dir());
+        assert!(home.join(name).is_symlink(), "the agent's to keep");
     }
 }
 

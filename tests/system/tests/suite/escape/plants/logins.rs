@@ -40,7 +40,7 @@ pub(super) const FOLDERS: &[Plant] = &[
     },
 ];
 
-/// With links in them. A turn of Codex takes its folder's link away, so a careless host is given it once more.
+/// With links in them, which a careless host is given once more.
 pub(super) const LINKS: &[Plant] = &[
     Plant {
         name: "a login of Claude Code that is the user's ledger of something else",
@@ -56,8 +56,8 @@ pub(super) const LINKS: &[Plant] = &[
     },
     Plant {
         name: "conversations of Claude Code that are a FIFO",
-        line: "mkdir -p ~/.claude/projects && mkfifo ~/.claude/projects/fifo.jsonl && for d in ~/.claude/projects/*/; do rm -rf $d; mkfifo ${d%/}; done; true",
-        careless: "timeout 1 cat $AH/.claude/projects/fifo.jsonl; test $? = 124 && touch $WORK/hung-projects",
+        line: "mkdir -p ~/.claude/projects && mkfifo ~/.claude/projects/fifo.jsonl && for d in ${CLAUDE_CONFIG_DIR:-/none}/projects/*/; do rm -rf $d; mkfifo ${d%/}; done; true",
+        careless: "mkdir -p $AH/.claude/projects; mkfifo $AH/.claude/projects/fifo.jsonl; timeout 1 cat $AH/.claude/projects/fifo.jsonl; test $? = 124 && touch $WORK/hung-projects",
         harm: "test -e $WORK/hung-projects",
     },
 ];

@@ -1,0 +1,84 @@
+//! What the real CLIs keep of a session is there for its own turns alone: others speak in a group than in private.
+
+use integration_tests::{Setup, Suite};
+use scripted_model::{Scenario, Server};
+use serde_json::{Value, json};
+
+const GROUP: &str = "agent:main:telegram:group:-9";
+const SECRET: &str = "walrus-4711";
+
+/// What the model was asked last.
+fn last(model: &Server) -> String {
+    String::from_utf8_lossy(&model.turns().pop().unwrap().body).into_owned()
+}
+
+/// Lines beneath the agents' folder that a command of the group's turn finds the words in; and what is there of it.
+async fn seen_by_the_group(suite: &Suite, model: &Server, (tool, key): (&str, &str)) -> Value {
+    let place = suite.state().join("agents").display().to_string();
+    // In two parts, or it would be found in what the CLI keeps of this call.
+    let line =
+        format!("grep -rhoE 'walrus-4[0-9]+' {place} | sort -u; ls -d {place}/main/cli/* | wc -l");
+    model.push(Scenario::tool(tool, json!({ (key): line })));
+    let words = [
+        "message",
+        "--json",
+        "--no-stream",
+        "--session",
+        GROUP,
+        "look",
+    ];
+    suite.ctl(&words).await.document()
+}
+
+#[tokio::test]
+async fn a_group_sees_nothing_of_what_a_cli_keeps_of_private_sessions() {
+    let model = Server::start().await.unwrap();
+    let setups = [
+        (
+            Setup::claude(&model),
+            ("Bash", "command"),
+            ".claude/projects",
+        ),
+        (
+            Setup::codex(&model),
+            ("exec_command", "cmd"),
+            ".codex/sessions",
+        ),
+    ];
+    for (setup, tool, in_home) in setups {
+        let Some(setup) = setup else {
+            continue;
+        };
+        let suite = setup.asks_nobody("off").start().await;
+        suite.say(&format!("The safe opens with {SECRET}.")).await;
+        assert!(
+            !suite
+                .state()
+                .join("agents/main/home")
+                .join(in_home)
+                .exists()
+        );
+        let run = seen_by_the_group(&suite, &model, tool).await;
+        assert_eq!(run["toolCalls"][0]["success"], true, "{run}");
+        let told = run.to_string();
+        assert!(!told.contains(SECRET), "{told}");
+
+        // Its own session goes on, and so does the private one.
+        model.push(Scenario::text("It is."));
+        let words = [
+            "message",
+            "--json",
+            "--no-stream",
+            "--session",
+            GROUP,
+            "again",
+        ];
+        suite.ctl(&words).await.ok();
+        let told = last(&model);
+        assert!(!told.contains(SECRET), "{told}");
+        model.push(Scenario::text("With that."));
+        suite.say("How?").await;
+        let told = last(&model);
+        assert!(told.contains(SECRET), "{told}");
+    }
+}
