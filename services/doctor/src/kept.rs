@@ -35,13 +35,16 @@ pub struct Kept {
     pub unread: Vec<PathBuf>,
 }
 
+/// Whether a file of a place is one of an agent CLI's sessions.
+type IsSession = fn(&Path) -> bool;
+
 /// What is looked for in a place.
 struct Look<'a> {
     words: &'a Words,
     /// Whether files of agent CLIs are removed.
     forget: bool,
     /// Which files are theirs.
-    is_session: fn(&Path) -> bool,
+    is_session: IsSession,
 }
 
 impl<'a> Look<'a> {
@@ -64,7 +67,7 @@ impl Kept {
         for one in agents.filter(|one| agent.is_empty() || one.id == agent) {
             let of_clis = settings.paths.cli_sessions(&one.id);
             let home = settings.paths.agent_home(&one.id);
-            let places: [(_, fn(&Path) -> bool); 2] = [(home, is_session), (of_clis, is_line)];
+            let places: [(_, IsSession); 2] = [(home, is_session), (of_clis, is_line)];
             for (place, is_session) in places {
                 let look = Look {
                     words,

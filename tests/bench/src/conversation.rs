@@ -61,7 +61,7 @@ async fn send_text(client: &Client, session: &str, text: &str) -> anyhow::Result
     while let Some(reply) = replies.next().await {
         let now = started.elapsed();
         match reply.context("the answer broke off")? {
-            Reply::Accepted(_, ..) => exchange.accepted = now,
+            Reply::Accepted(..) => exchange.accepted = now,
             Reply::Event(event) if event.kind.is_terminal() => {
                 exchange.ended = now;
                 terminal = Some(event.kind);

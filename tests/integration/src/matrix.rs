@@ -246,7 +246,7 @@ impl Scene {
 
     /// How often the result is in what a CLI keeps of its sessions.
     fn in_own_session(&self, row: Row) -> usize {
-        let mut folders = vec![self.suite.state().join("agents/main/home")];
+        let mut folders = vec![self.suite.state().join("agents/main/cli")];
         let mut count = 0;
         while let Some(folder) = folders.pop() {
             for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {

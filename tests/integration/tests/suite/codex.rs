@@ -74,8 +74,8 @@ async fn a_session_whose_files_are_gone_is_told_everything() {
     let suite = setup.start().await;
     model.push(Scenario::text("Noted: xylophone."));
     suite.say("The word is xylophone.").await;
-    let home = suite.path("state/agents/main/home/.codex");
-    std::fs::remove_dir_all(&home).unwrap();
+    let kept = suite.path("state/agents/main/cli");
+    std::fs::remove_dir_all(&kept).unwrap();
     suite.say("Which word was it?").await;
     let words = asked::words(&asked::turns(&model, 2).await[1]);
     for said in [

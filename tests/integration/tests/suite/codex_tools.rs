@@ -112,11 +112,16 @@ async fn rules_that_the_agent_wrote_for_itself_do_not_count() {
         return;
     };
     let suite = setup.asks_nobody("on-miss").start().await;
-    let folder = suite.path("state/agents/main/home/.codex");
-    std::fs::create_dir_all(folder.join("rules")).unwrap();
-    let rule = "prefix_rule(pattern=[\"touch\"], decision=\"allow\")\n";
-    std::fs::write(folder.join("rules/default.rules"), rule).unwrap();
-    std::fs::write(folder.join("config.toml"), "approval_policy = \"never\"\n").unwrap();
+    suite.say("hello").await;
+    let kept = std::fs::read_dir(suite.path("state/agents/main/cli")).unwrap();
+    let [kept] = kept.flatten().collect::<Vec<_>>().try_into().unwrap();
+    let home = suite.path("state/agents/main/home/.codex");
+    for folder in [home, kept.path(), kept.path().join("sessions")] {
+        std::fs::create_dir_all(folder.join("rules")).unwrap();
+        let rule = "prefix_rule(pattern=[\"touch\"], decision=\"allow\")\n";
+        std::fs::write(folder.join("rules/default.rules"), rule).unwrap();
+        std::fs::write(folder.join("config.toml"), "approval_policy = \"never\"\n").unwrap();
+    }
     model.push(Scenario::tool(OWN, json!({"cmd": "touch a"})));
     let run = suite.ask("go on").await;
     assert_eq!(run["toolCalls"][0]["success"], false, "{run}");

@@ -37,7 +37,7 @@ async fn send(suite: &Suite, text: &str, key: &str) -> (Accepted, String) {
             Kind::TextDelta { text } => Some(text.as_str()),
             _ => None,
         },
-        Reply::Accepted(_, ..) => None,
+        Reply::Accepted(..) => None,
     });
     let ended = matches!(replies.last(), Some(Reply::Event(event)) if event.kind.is_terminal());
     assert!(ended, "no end: {replies:?}");
