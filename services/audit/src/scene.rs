@@ -1,5 +1,6 @@
 //! What is looked at.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
@@ -7,7 +8,7 @@ use std::path::{Path, PathBuf};
 use nix::unistd::geteuid;
 use openclaw_config::substitute::Missing;
 use openclaw_config::{Environment, Paths};
-use openclaw_settings::document;
+use openclaw_settings::{Settings, document};
 use openclaw_terminal::Failure;
 use serde_json::Value;
 
@@ -24,6 +25,8 @@ pub(crate) struct Scene {
     pub(crate) written: Value,
     /// Why there is none.
     pub(crate) problem: Option<String>,
+    /// The servers of tools of which an agent could choose what they run, and how.
+    pub(crate) planted: Vec<String>,
 }
 
 impl Scene {
@@ -36,6 +39,7 @@ impl Scene {
             Err(error) => (Value::Null, Value::Null, Some(Failure::from(error).text())),
         };
         Ok(Self {
+            planted: planted(&paths, &value, environment),
             paths,
             named_state: Paths::named_state(environment)?,
             home: home.into(),
@@ -80,6 +84,19 @@ impl Scene {
         all.extend(entries.map(|(id, agent)| (format!("agents.entries.{id}"), agent)));
         all
     }
+}
+
+/// The servers of tools of which an agent could choose what they run, and are given what it
+/// has not.
+fn planted(paths: &Paths, value: &Value, environment: &Environment) -> Vec<String> {
+    // Of a configuration that cannot be used another check tells.
+    let settings = Settings::assemble(paths.clone(), value.clone(), environment)
+        .and_then(|settings| settings.with_credentials(environment, &BTreeMap::new()));
+    let Ok(settings) = settings else {
+        return Vec::new();
+    };
+    let servers = settings.planted_servers().into_iter();
+    servers.map(|(key, how)| format!("{key}: {how}")).collect()
 }
 
 /// The value at a key of `value`.

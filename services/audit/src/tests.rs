@@ -137,7 +137,7 @@ fn links_and_synced_folders_are_found() {
 }
 
 /// A configuration, and what is found in it.
-const CONFIGURATIONS: [(&str, &[&str]); 12] = [
+const CONFIGURATIONS: [(&str, &[&str]); 13] = [
     (
         "{ gateway: { bind: 'lan', auth: { mode: 'none' } } }",
         &["gateway.bind_no_auth", "gateway.loopback_no_auth", "gateway.bind_beyond_loopback"],
@@ -201,6 +201,11 @@ const CONFIGURATIONS: [(&str, &[&str]); 12] = [
         &[
             "mcp.server_unpinned", "mcp.server_network_full", "mcp.server_trusted", "mcp.server_secret_in_config",
         ],
+    ),
+    (
+        "{ mcp: { servers: { a: { command: '~/.openclaw/workspace/run', network: 'full' },
+            b: { command: '~/.openclaw/workspace/run' } } } }",
+        &["mcp.server_program_writable", "mcp.server_network_full"],
     ),
     (
         "{ tools: { exec: { ask: 'off' } }, channels: { telegram: { botToken: '1:a', dmPolicy: 'open', allowFrom: ['*'],

@@ -173,7 +173,8 @@ pub(crate) const CHECKS: &[Check] = &[
     Check {
         id: "mcp.server_program_writable",
         severity: Critical,
-        remedy: "chmod 755 the program: it runs with what the server was granted",
+        remedy: "chmod 755 the program, and have what it runs where no agent writes: it runs with \
+                 what the server was granted",
         find: |it| {
             let all = it.at("mcp.servers").as_object().into_iter().flatten();
             let programs: Vec<_> = all
@@ -181,10 +182,12 @@ pub(crate) const CHECKS: &[Check] = &[
                 .filter(|it| it.starts_with('/'))
                 .map(std::path::PathBuf::from)
                 .collect();
-            open(
+            let mut found = open(
                 programs.iter().map(std::path::PathBuf::as_path),
                 &[Lets::OthersWrite, Lets::GroupWrite],
-            )
+            );
+            found.extend(it.planted.iter().cloned());
+            found
         },
     },
     Check {

@@ -82,7 +82,8 @@ pub fn absence(name: &str, environment: &Environment) -> Option<String> {
     })
 }
 
-fn is_program(path: &Path) -> bool {
+/// Whether it is a file that can be executed.
+pub(crate) fn is_program(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
     path.metadata()
         .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use openclaw_backends::environment;
 use openclaw_backends::places::{self, Places};
+use openclaw_config::launch::Planted;
 use openclaw_config::programs;
 use openclaw_handoff::servers::Server;
 use openclaw_sandbox::identity::{Identity, IdentityError};
@@ -34,6 +35,8 @@ enum Problem {
          \"none\", or sandbox.missing to \"weaken\""
     )]
     Network,
+    #[error("{0}")]
+    Planted(Planted),
 }
 
 /// The program that confines them.
@@ -83,6 +86,12 @@ fn one(
     let program = programs::on_path(&server.command, &settings.environment)
         .ok_or_else(|| Problem::NoProgram(server.command.clone()))?;
     let file = program.canonicalize()?;
+    // Its code would have what is given to it.
+    let planted = settings.planted(agent, name, server);
+    let is_planted = planted.is_some();
+    if let Some(planted) = planted.filter(Planted::is_given_more) {
+        return Err(Problem::Planted(planted));
+    }
     let identity = places::agent_identity(settings)?;
     let own = own(settings, &agent.id, (run_id, name), identity);
     own.make(settings)?;
@@ -121,7 +130,8 @@ fn one(
         proxies,
         program: if is_seen { program } else { file },
         arguments: server.arguments.clone(),
-        trusted: server.trusted,
+        // What an agent could have written is not believed of itself.
+        trusted: server.trusted && !is_planted,
         call_limit: server.call_limit,
         variables,
     })

@@ -3,10 +3,12 @@
 
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
+use std::path::PathBuf;
 
 use openclaw_config::environment::Environment;
 use openclaw_config::error::Error;
 use openclaw_config::key::KeyPath;
+use openclaw_config::launch::{Gifts, Launch, Planted};
 use openclaw_config::secret::Secret;
 use openclaw_config::substitute::{self, Missing};
 use openclaw_credentials::Listed;
@@ -14,7 +16,8 @@ use openclaw_credentials::{self as auth, Credential, Profile};
 
 use super::workspaces::MAIN;
 use super::{
-    Embedder, MEMORY_SEARCH, McpServer, Settings, Workspaces, agent, memory, now_ms, tools,
+    AgentSettings, Embedder, MEMORY_SEARCH, McpServer, ServerNetwork, Settings, Workspaces, agent,
+    memory, now_ms, tools,
 };
 use crate::document;
 use crate::keys::memory::Search;
@@ -228,7 +231,61 @@ impl RunnerSettings {
     /// What the servers of tools need of this machine and is not there: its key,
     /// and why.
     pub fn absent_of_servers(&self) -> Vec<(KeyPath, String)> {
-        tools::absent(&self.mcp_servers, &self.environment)
+        let mut problems = tools::absent(&self.mcp_servers, &self.environment);
+        let planted = self.planted_servers().into_iter();
+        problems.extend(planted.map(|(key, how)| (key, format!("is not started: {how}"))));
+        problems
+    }
+
+    /// The servers of which an agent could choose what they run, and that are given what it has
+    /// not; and how.
+    pub fn planted_servers(&self) -> Vec<(KeyPath, Planted)> {
+        let planted = |(name, server): (&String, &McpServer)| {
+            let mut agents = self.agents.values();
+            let how = agents.find_map(|agent| {
+                let planted = self.planted(agent, name, server);
+                planted.filter(Planted::is_given_more)
+            });
+            Some((
+                ["mcp", "servers", name.as_str()].into_iter().collect(),
+                how?,
+            ))
+        };
+        self.mcp_servers.iter().filter_map(planted).collect()
+    }
+
+    /// How an agent could have chosen what a server runs that works for `agent`.
+    pub fn planted(
+        &self,
+        agent: &AgentSettings,
+        name: &str,
+        server: &McpServer,
+    ) -> Option<Planted> {
+        let launch = Launch {
+            command: &server.command,
+            path: self.environment.get("PATH").unwrap_or_default(),
+            arguments: &server.arguments,
+            variables: &server.variables,
+            folder: server.folder.as_deref(),
+            home: &self.paths.server_home(&agent.id, name),
+        };
+        let sandbox = &agent.sandbox;
+        let paths = [&*server.read_only, &server.read_write].concat();
+        let mut of_agent = [&*sandbox.read_only, &sandbox.read_write].concat();
+        of_agent.push(agent.workspace.to_path_buf());
+        let gifts = Gifts {
+            network: server.network != ServerNetwork::None,
+            paths: paths.iter().map(PathBuf::as_path).collect(),
+            of_agent: of_agent.iter().map(PathBuf::as_path).collect(),
+        };
+        let mut written = self.where_agents_write().to_vec();
+        // What it alone writes is its own. Somebody else's place is there once more.
+        for own in &server.read_write {
+            if let Some(at) = written.iter().position(|folder| folder == own) {
+                written.swap_remove(at);
+            }
+        }
+        launch.planted(written.iter().map(PathBuf::as_path), &gifts)
     }
 }
 

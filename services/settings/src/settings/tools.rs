@@ -1,11 +1,12 @@
 //! Which tools an agent has, when somebody is asked, and servers of tools.
 
 use std::collections::BTreeMap;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use openclaw_config::environment::Environment;
 use openclaw_config::key::KeyPath;
+use openclaw_config::launch::real;
 use openclaw_config::paths::Paths;
 use openclaw_config::programs;
 
@@ -351,7 +352,6 @@ pub(super) fn check_paths(mcp: &Mcp, paths: &Paths) -> Result<(), Problem> {
 }
 
 fn misplaced(server: &Server, paths: &Paths) -> Option<(&'static str, String)> {
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| without_dots(path));
     let state = real(&paths.state);
     let home = paths.home.as_deref().map(real);
     let holds = |path: &Path, inner: &Path| inner.starts_with(path);
@@ -386,18 +386,6 @@ fn misplaced(server: &Server, paths: &Paths) -> Option<(&'static str, String)> {
 
 /// Folders of everybody's.
 const WIDE: [&str; 6] = ["/", "/home", "/root", "/tmp", "/var", "/var/tmp"];
-
-/// A path that is not there yet, `..` taken out of it.
-fn without_dots(path: &Path) -> PathBuf {
-    path.components().fold(PathBuf::new(), |mut plain, part| {
-        if part == Component::ParentDir {
-            plain.pop();
-        } else {
-            plain.push(part);
-        }
-        plain
-    })
-}
 
 /// `/home/NAME`.
 fn is_others_home(folder: &Path) -> bool {

@@ -59,6 +59,7 @@ mod offline;
 mod openai;
 mod operation;
 mod planted;
+mod planted_servers;
 mod ports;
 mod properties;
 mod property_files;

@@ -1,0 +1,102 @@
+//! The folders that agents write, and what leads through them.
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+/// Links followed on the way to one path, as many as the kernel follows (path_resolution(7)).
+const LINKS_MAX: usize = 40;
+
+/// Folders that agents write.
+pub(super) struct Written<'a> {
+    /// Each as it is named, and as it really is.
+    folders: Vec<(&'a Path, PathBuf)>,
+}
+
+impl<'a> Written<'a> {
+    pub(super) fn new(folders: impl IntoIterator<Item = &'a Path>) -> Self {
+        let folders = folders.into_iter();
+        Self {
+            folders: folders.map(|folder| (folder, real(folder))).collect(),
+        }
+    }
+
+    /// The folder that an absolute path leads through, or into. Whoever writes there decides
+    /// what the path is, by a link too; and what is not there yet an agent can make.
+    pub(super) fn on_the_way_to(&self, path: &Path) -> Option<&'a Path> {
+        let mut found = None;
+        walk(path, |step| {
+            let mut folders = self.folders.iter();
+            found = folders
+                .find(|(_, real)| step.starts_with(real))
+                .map(|it| it.0);
+            found.is_none()
+        });
+        found
+    }
+
+    /// The folder that a text names, or something in it.
+    pub(super) fn named_in(&self, text: &str) -> Option<&'a Path> {
+        let is_named = |path: &Path| path.to_str().is_some_and(|path| names(text, path));
+        let mut folders = self.folders.iter();
+        folders
+            .find(|(named, real)| is_named(named) || is_named(real))
+            .map(|it| it.0)
+    }
+}
+
+/// Whether a text names a path, and not only one whose name begins or ends like it.
+fn names(text: &str, path: &str) -> bool {
+    let goes_on = |c: char| c.is_alphanumeric() || ['-', '_', '.'].contains(&c);
+    text.match_indices(path).any(|(at, _)| {
+        let (before, after) = (&text[..at], &text[at + path.len()..]);
+        !before.ends_with(goes_on) && !after.starts_with(goes_on)
+    })
+}
+
+/// The absolute path that is really meant, as far as it is there.
+pub fn real(path: &Path) -> PathBuf {
+    walk(path, |_| true)
+}
+
+/// Resolves an absolute path; `step` is shown each name on the way, links too, and says whether
+/// to go on.
+fn walk(path: &Path, mut step: impl FnMut(&Path) -> bool) -> PathBuf {
+    let mut rest = parts(path);
+    let (mut real, mut followed) = (PathBuf::from("/"), 0);
+    while let Some(part) = rest.pop_front() {
+        if part == ".." {
+            real.pop();
+            continue;
+        }
+        let next = real.join(part);
+        if !step(&next) {
+            return next;
+        }
+        match fs::read_link(&next) {
+            Ok(target) if followed < LINKS_MAX => {
+                followed += 1;
+                if target.is_absolute() {
+                    real = PathBuf::from("/");
+                }
+                for part in parts(&target).into_iter().rev() {
+                    rest.push_front(part);
+                }
+            }
+            // It is no link, or not there.
+            _ => real = next,
+        }
+    }
+    real
+}
+
+/// The names in a path, and its steps up.
+fn parts(path: &Path) -> VecDeque<OsString> {
+    let named = path.components().filter_map(|part| match part {
+        Component::Normal(name) => Some(name.to_owned()),
+        Component::ParentDir => Some("..".into()),
+        Component::RootDir | Component::CurDir | Component::Prefix(_) => None,
+    });
+    named.collect()
+}
