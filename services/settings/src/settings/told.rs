@@ -129,7 +129,8 @@ mod tests {
 
     #[test]
     fn places_where_nobody_is_are_found() {
-        let telegram = json!({"telegram": {"tokenFile": "/t", "accounts": {"work": {}, "off": {"enabled": false}}}});
+        let accounts = json!({"work": {}, "off": {"enabled": false}});
+        let telegram = json!({"telegram": {"tokenFile": "/t", "defaultAccount": "work", "accounts": accounts}});
         let alert =
             |alert: Value| found(json!({"channels": telegram, "cron": {"failureAlert": alert}}));
         for (said, expected) in [
