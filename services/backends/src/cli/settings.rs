@@ -70,17 +70,21 @@ mod tests {
         name: "sessions",
     };
 
+    fn places(folder: &Path) -> Places {
+        Places {
+            workspace: folder.join("workspace").into(),
+            home: folder.join("home"),
+            temporary: folder.join("tmp"),
+            identity: None,
+        }
+    }
+
     /// What a hostile turn left is neither there for the next one nor a way to
     /// the user's own files.
     #[test]
     fn only_sessions_are_left_and_links_are_not_followed() {
         let folder = tempfile::tempdir().unwrap();
-        let places = Places {
-            workspace: folder.path().join("workspace").into(),
-            home: folder.path().join("home"),
-            temporary: folder.path().join("tmp"),
-            identity: None,
-        };
+        let places = places(folder.path());
         let users = folder.path().join("users");
         fs::create_dir_all(&places.home).unwrap();
         fs::create_dir_all(users.join("rules")).unwrap();
@@ -112,12 +116,7 @@ mod tests {
     #[test]
     fn sessions_of_the_home_are_put_where_no_turn_sees_them() {
         let folder = tempfile::tempdir().unwrap();
-        let places = Places {
-            workspace: folder.path().join("workspace").into(),
-            home: folder.path().join("home"),
-            temporary: folder.path().join("tmp"),
-            identity: None,
-        };
+        let places = places(folder.path());
         let in_home = places.home.join(".codex/sessions");
         fs::create_dir_all(&in_home).unwrap();
         fs::write(in_home.join("private.jsonl"), "pin").unwrap();

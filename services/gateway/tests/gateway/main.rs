@@ -7,6 +7,7 @@
     reason = "clippy exempts test functions, not what they call"
 )]
 
+mod channel_decisions;
 mod channels;
 mod disk;
 mod doubles;

@@ -19,9 +19,6 @@ use crate::{sys, tree};
 /// A check takes milliseconds; one that hangs is ended and reported.
 const LIMIT_MILLISECONDS: u16 = 5000;
 
-/// What is found of a check that ended or hung without a word.
-const NO_ANSWER: &str = "the check gave no answer";
-
 /// For a check to leave after its answer.
 const EXIT_LIMIT: Duration = Duration::from_millis(100);
 
@@ -98,14 +95,15 @@ fn verdict(state: State, detail: impl Into<String>) -> Verdict {
 /// Runs the attempt, once more where it gave no answer: a machine that is busy for a moment would
 /// else be held for one that confines nothing.
 fn tried(attempt: &Attempt, scene: &Scene) -> Result<Verdict, Errno> {
-    match apart(attempt, scene)? {
-        found if found.state == State::Failed && found.detail == NO_ANSWER => apart(attempt, scene),
-        found => Ok(found),
-    }
+    let found = match apart(attempt, scene)? {
+        None => apart(attempt, scene)?,
+        found => found,
+    };
+    Ok(found.unwrap_or_else(unanswered))
 }
 
 /// Runs the attempt in a child and gets its words through a pipe.
-fn apart(attempt: &Attempt, scene: &Scene) -> Result<Verdict, Errno> {
+fn apart(attempt: &Attempt, scene: &Scene) -> Result<Option<Verdict>, Errno> {
     let (reader, writer) = pipe()?;
     if let ForkResult::Child = sys::fork()? {
         drop(reader);
@@ -115,7 +113,7 @@ fn apart(attempt: &Attempt, scene: &Scene) -> Result<Verdict, Errno> {
         sys::leave();
     }
     drop(writer);
-    let found = listen(reader);
+    let found = heard(reader);
     // It leaves by itself right after its answer; only what hangs has to be searched for.
     let exits: SigSet = [Signal::SIGCHLD].into_iter().collect();
     let _ = sys::wait_signal(&exits, Some(EXIT_LIMIT));
@@ -131,16 +129,25 @@ pub(super) fn tell(writer: OwnedFd, found: &Verdict) {
 
 /// What a process that does a check has found.
 pub(super) fn listen(reader: OwnedFd) -> Verdict {
+    heard(reader).unwrap_or_else(unanswered)
+}
+
+fn unanswered() -> Verdict {
+    failed("the check gave no answer")
+}
+
+/// What it said; None: it ended or hung without a word.
+fn heard(reader: OwnedFd) -> Option<Verdict> {
     let mut text = String::new();
     if readable(&reader, LIMIT_MILLISECONDS) {
         let _ = File::from(reader).read_to_string(&mut text);
     }
-    match text.split_once(' ') {
-        Some(("enforced", detail)) => enforced(detail),
-        Some(("unavailable", detail)) => unavailable(detail),
-        Some((_, detail)) => failed(detail),
-        None => failed(NO_ANSWER),
-    }
+    let (state, detail) = text.split_once(' ')?;
+    Some(match state {
+        "enforced" => enforced(detail),
+        "unavailable" => unavailable(detail),
+        _ => failed(detail),
+    })
 }
 
 /// Whether there is something to read, or the end, within the time.

@@ -12,22 +12,22 @@ const PROMPT: &str = "›";
 const END: &str = "\u{4}";
 const REPLY: &str = "# Plan\n\nDig **deep**:\n\n1. bed\n2. beans\n\n```sh\necho \"dig\"\n```\n";
 
-async fn scene() -> (Suite, Server) {
+pub(crate) async fn scene() -> (Suite, Server) {
     let model = Server::start().await.unwrap();
     (Setup::anthropic(&model).start().await, model)
 }
 
-fn has(lines: &[String], text: &str) -> bool {
+pub(crate) fn has(lines: &[String], text: &str) -> bool {
     lines.iter().any(|line| line.contains(text))
 }
 
 /// Whether a prompt without a text is the last thing.
-fn waits(lines: &[String]) -> bool {
+pub(crate) fn waits(lines: &[String]) -> bool {
     let last = lines.iter().rev().find(|line| !line.trim().is_empty());
     last.is_some_and(|line| line.trim() == PROMPT)
 }
 
-async fn chat(suite: &Suite) -> Terminal {
+pub(crate) async fn chat(suite: &Suite) -> Terminal {
     let mut terminal = suite.at_terminal(&["chat"]);
     terminal.screen(waits).await;
     terminal
@@ -557,79 +557,4 @@ async fn names_are_completed_as_they_are_known() {
         models.iter().any(|it| it.starts_with("anthropic/")),
         "{models:?}"
     );
-}
-
-#[tokio::test]
-async fn the_terminal_is_as_it_was_whatever_ends_a_command() {
-    let (suite, _model) = scene().await;
-    for (signal, code) in [(Signal::SIGQUIT, 131), (Signal::SIGTERM, 143)] {
-        let mut terminal = chat(&suite).await;
-        terminal.type_keys("half a li");
-        terminal.screen(|lines| has(lines, "half a li")).await;
-        terminal.signal(signal);
-        assert_eq!(
-            terminal.left().await,
-            (Some(code), true),
-            "a line, {signal}"
-        );
-
-        let mut terminal = chat(&suite).await;
-        terminal.type_keys("[[scenario:held gate]] wait\r");
-        terminal.screen(|lines| has(lines, " s · ")).await;
-        terminal.signal(signal);
-        assert_eq!(
-            terminal.left().await,
-            (Some(code), true),
-            "a turn, {signal}"
-        );
-
-        let mut terminal = suite.at_terminal(&["message", "[[scenario:held gate]] wait"]);
-        terminal.screen(|lines| has(lines, " s · ")).await;
-        terminal.signal(signal);
-        assert_eq!(
-            terminal.left().await,
-            (Some(code), true),
-            "a message, {signal}"
-        );
-
-        let mut terminal = suite.at_terminal(&["status", "--watch"]);
-        terminal.screen(|lines| has(lines, "gateway")).await;
-        terminal.signal(signal);
-        assert_eq!(
-            terminal.left().await,
-            (Some(code), true),
-            "a status, {signal}"
-        );
-    }
-}
-
-#[tokio::test]
-async fn levels_say_what_a_terminal_shows() {
-    let (suite, model) = scene().await;
-    let mut terminal = chat(&suite).await;
-    for (command, words) in [
-        ("/reasoning", "Current reasoning level: off."),
-        ("/verbose on", "The verbose level is on."),
-        ("/usage off", "Usage below answers: off."),
-    ] {
-        terminal.type_keys(&format!("{command}\r"));
-        terminal
-            .screen(|lines| has(lines, words) && waits(lines))
-            .await;
-    }
-    model.push(Scenario::text("Quietly."));
-    terminal.type_keys("plan\r");
-    let lines = terminal
-        .screen(|lines| has(lines, "Quietly.") && waits(lines))
-        .await;
-    assert!(!has(&lines, "tokens in"), "{lines:#?}");
-    terminal.type_keys("/usage tokens\r");
-    terminal
-        .screen(|lines| has(lines, "Usage below answers: tokens.") && waits(lines))
-        .await;
-    model.push(Scenario::text("Counted."));
-    terminal.type_keys("plan\r");
-    terminal
-        .screen(|lines| has(lines, "Counted.") && has(lines, "tokens in") && waits(lines))
-        .await;
 }

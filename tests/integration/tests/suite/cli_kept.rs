@@ -12,22 +12,19 @@ fn last(model: &Server) -> String {
     String::from_utf8_lossy(&model.turns().pop().unwrap().body).into_owned()
 }
 
-/// Lines beneath the agents' folder that a command of the group's turn finds the words in; and what is there of it.
-async fn seen_by_the_group(suite: &Suite, model: &Server, (tool, key): (&str, &str)) -> Value {
-    let place = suite.state().join("agents").display().to_string();
-    // In two parts, or it would be found in what the CLI keeps of this call.
-    let line =
-        format!("grep -rhoE 'walrus-4[0-9]+' {place} | sort -u; ls -d {place}/main/cli/* | wc -l");
-    model.push(Scenario::tool(tool, json!({ (key): line })));
-    let words = [
-        "message",
-        "--json",
-        "--no-stream",
-        "--session",
-        GROUP,
-        "look",
-    ];
+/// What came of a message in the group.
+async fn in_group(suite: &Suite, text: &str) -> Value {
+    let words = ["message", "--json", "--no-stream", "--session", GROUP, text];
     suite.ctl(&words).await.document()
+}
+
+/// The same of one in which a command looks for the words beneath the agents' folder.
+async fn searched(suite: &Suite, model: &Server, (tool, key): (&str, &str)) -> Value {
+    let place = suite.state().join("agents").display().to_string();
+    // As a pattern, or it would be found in what the CLI keeps of this call.
+    let line = format!("grep -rhoE 'walrus-4[0-9]+' {place} | sort -u");
+    model.push(Scenario::tool(tool, json!({ (key): line })));
+    in_group(suite, "look").await
 }
 
 #[tokio::test]
@@ -58,22 +55,14 @@ async fn a_group_sees_nothing_of_what_a_cli_keeps_of_private_sessions() {
                 .join(in_home)
                 .exists()
         );
-        let run = seen_by_the_group(&suite, &model, tool).await;
+        let run = searched(&suite, &model, tool).await;
         assert_eq!(run["toolCalls"][0]["success"], true, "{run}");
         let told = run.to_string();
         assert!(!told.contains(SECRET), "{told}");
 
         // Its own session goes on, and so does the private one.
         model.push(Scenario::text("It is."));
-        let words = [
-            "message",
-            "--json",
-            "--no-stream",
-            "--session",
-            GROUP,
-            "again",
-        ];
-        suite.ctl(&words).await.ok();
+        assert_eq!(in_group(&suite, "again").await["status"], "done");
         let told = last(&model);
         assert!(!told.contains(SECRET), "{told}");
         model.push(Scenario::text("With that."));

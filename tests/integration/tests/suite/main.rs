@@ -16,6 +16,7 @@ mod bounds;
 mod budgets;
 mod cancel;
 mod chat;
+mod chat_left;
 mod claude;
 mod claude_failures;
 mod claude_tools;
