@@ -15,7 +15,7 @@ mod tokens;
 pub(crate) use error::Error;
 pub(crate) use material::material;
 pub(crate) use step::{Item, Step, steps};
-pub(crate) use tokens::Tokens;
+pub(crate) use tokens::{Table, Tokens};
 
 /// What stays of a conversation word by word, in tokens, when there is room for
 /// more: a compaction that kept as much as fits would be due again at the next

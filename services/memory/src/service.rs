@@ -18,6 +18,7 @@ use tonic::{Code, Request, Response, Status, Streaming};
 use tracing::{Instrument as _, Span};
 
 use crate::agents::Agents;
+use crate::compact::Table;
 use crate::error::Error;
 use crate::question::Asked;
 use crate::recall;
@@ -37,6 +38,7 @@ const MEMORY_SEARCHED: &str = "3f9c2c8e0d5b4a60b1d2a8c47f6e9d15";
 #[derive(Debug)]
 pub(crate) struct Service {
     agents: Arc<Agents>,
+    table: Arc<Table>,
     started: Instant,
 }
 
@@ -47,6 +49,7 @@ impl Service {
     pub(crate) fn new(agents: Arc<Agents>) -> Self {
         Self {
             agents,
+            table: Arc::default(),
             started: Instant::now(),
         }
     }
@@ -59,6 +62,19 @@ impl Service {
     ) -> Result<T, Status> {
         let store = self.agents.store(agent)?;
         Ok(self.agents.worker().run(&store, work).await?)
+    }
+
+    /// The same with the table that tokens are counted by.
+    async fn counting<T: Send + 'static>(
+        &self,
+        agent: &str,
+        work: impl FnOnce(&Store, &Table) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Status> {
+        let table = Arc::clone(&self.table);
+        let done = self.on(agent, move |store| work(store, &table)).await;
+        let table = Arc::clone(&self.table);
+        tokio::spawn(async move { table.let_go().await });
+        done
     }
 
     async fn load_bootstrap(
@@ -201,7 +217,9 @@ impl Service {
         let conversation = Arc::new(conversation);
         let plan = || {
             let conversation = Arc::clone(&conversation);
-            self.on(&agent, move |store| compaction::plan(store, &conversation))
+            self.counting(&agent, move |store, table| {
+                compaction::plan(store, table, &conversation)
+            })
         };
         let planned = match plan().await {
             Err(status) if status.code() == Code::Internal => {
@@ -348,9 +366,9 @@ impl wire::memory_server::Memory for Service {
         let span = span(&origin, &request.agent_id);
         let limit = request.max_tokens as usize;
         let (agent, text) = (request.agent_id, request.text);
-        let shorten = move |_: &Store| compaction::shorten(&text, limit);
+        let shorten = move |_: &Store, table: &Table| compaction::shorten(table, &text, limit);
         answer(span, async {
-            let text = self.on(&agent, shorten).await?;
+            let text = self.counting(&agent, shorten).await?;
             Ok(wire::ShortenResponse { text })
         })
         .await

@@ -67,9 +67,12 @@ pub fn told(stop_reason: &str) -> &str {
 
 /// Whether a reply that begins with `text` may turn out to say nothing.
 pub fn may_be_silent(text: &str) -> bool {
-    let last = bare(text).split_whitespace().last().unwrap_or_default();
+    let text = bare(text);
+    // Asked with each piece of a reply that comes, which may be megabytes without a space.
+    let longest = text.chars().rev().take(NO_REPLY.len() + 1);
+    let last = longest.take_while(|letter| !letter.is_whitespace());
+    let (whole, last) = text.split_at(text.len() - last.map(char::len_utf8).sum::<usize>());
     let begins = NO_REPLY.get(..last.len());
-    let whole = bare(text).strip_suffix(last).unwrap_or_default();
     begins.is_some_and(|begins| begins.eq_ignore_ascii_case(last))
         && (whole.trim().is_empty() || is_silent(whole))
 }

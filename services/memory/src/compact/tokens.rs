@@ -3,7 +3,10 @@
 //! By the table of cl100k: no provider of the models we talk to publishes its
 //! own, and theirs are larger, so that this counts rather too many than too
 //! few. The table takes some 20 MB of memory, so it is loaded for a compaction
-//! and dropped after it.
+//! and dropped soon after it.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tiktoken_rs::CoreBPE;
 
@@ -16,14 +19,64 @@ const RUN: usize = 512;
 /// Says that something is missing.
 const MARK: &str = "\n[… cut here]";
 
+/// How long the table stays after its last use: a conversation that is over its
+/// budget is planned, its summary cut, and often planned once more.
+const KEPT: Duration = Duration::from_secs(20);
+
 /// A tokenizer.
-pub(crate) struct Tokens(CoreBPE);
+#[derive(Clone)]
+pub(crate) struct Tokens(Arc<CoreBPE>);
+
+/// The tokenizer while it is used, and a little longer.
+#[derive(Default)]
+pub(crate) struct Table(Mutex<Kept>);
+
+#[derive(Default)]
+struct Kept {
+    tokens: Option<Tokens>,
+    uses: u64,
+}
+
+impl Table {
+    /// The tokenizer, loaded unless it is still there. Whoever asks has
+    /// [`Table::let_go`] run afterwards.
+    pub(crate) fn tokens(&self) -> Result<Tokens, Error> {
+        let mut kept = self.kept();
+        kept.uses += 1;
+        if let Some(tokens) = &kept.tokens {
+            return Ok(tokens.clone());
+        }
+        let tokens = Tokens::load()?;
+        kept.tokens = Some(tokens.clone());
+        Ok(tokens)
+    }
+
+    /// Drops the tokenizer when nobody asks for it for a while.
+    pub(crate) async fn let_go(&self) {
+        let uses = self.kept().uses;
+        tokio::time::sleep(KEPT).await;
+        let mut kept = self.kept();
+        if kept.uses == uses {
+            kept.tokens = None;
+        }
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl std::fmt::Debug for Table {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Table").finish_non_exhaustive()
+    }
+}
 
 impl Tokens {
     /// Loads the table, in about 100 ms.
     pub(crate) fn load() -> Result<Self, Error> {
         tiktoken_rs::cl100k_base()
-            .map(Self)
+            .map(|table| Self(Arc::new(table)))
             .map_err(|error| Error::Tokenizer(error.to_string()))
     }
 
@@ -104,4 +157,29 @@ fn boundary(text: &str, at: usize) -> usize {
         .rev()
         .find(|at| text.is_char_boundary(*at))
         .unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn table_is_there_for_a_while_after_its_last_use() {
+        let table = Table::default();
+        let first = table.tokens().unwrap();
+        let is_same = |tokens: &Tokens| Arc::ptr_eq(&tokens.0, &first.0);
+        let earlier = table.let_go();
+        let (second, ()) = tokio::join!(
+            async {
+                tokio::time::sleep(KEPT / 2).await;
+                table.tokens().unwrap()
+            },
+            earlier
+        );
+        assert!(is_same(&second));
+        assert!(is_same(&table.tokens().unwrap()));
+        table.let_go().await;
+        assert!(table.kept().tokens.is_none());
+        assert!(!is_same(&table.tokens().unwrap()));
+    }
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use openclaw_proto::memory::{Compaction, Conversation, Shortened};
 use openclaw_sessions::history::{self, Said};
 
-use crate::compact::{self, Budget, Item, Plan, Step, Tokens};
+use crate::compact::{self, Budget, Item, Plan, Step, Table};
 use crate::error::Error;
 use crate::source::TRANSCRIPT;
 use crate::store::Store;
@@ -15,9 +15,13 @@ use crate::store::Store;
 const CONVERSATION: usize = 2_000_000;
 
 /// Plans for the conversation as it is on disk. Blocks.
-pub(super) fn plan(store: &Store, conversation: &Conversation) -> Result<Compaction, Error> {
+pub(super) fn plan(
+    store: &Store,
+    table: &Table,
+    conversation: &Conversation,
+) -> Result<Compaction, Error> {
     let messages = messages(store, conversation)?;
-    let tokens = Tokens::load()?;
+    let tokens = table.tokens()?;
     let steps = compact::steps(messages, &tokens);
     let budget = Budget {
         total: conversation.max_tokens as usize,
@@ -41,8 +45,12 @@ pub(super) fn plan(store: &Store, conversation: &Conversation) -> Result<Compact
 
 /// The beginning of `text` with at most `limit` tokens, with a mark; all of it
 /// when it fits. Blocks.
-pub(super) fn shorten(text: &str, limit: usize) -> Result<String, Error> {
-    let tokens = Tokens::load()?;
+pub(super) fn shorten(table: &Table, text: &str, limit: usize) -> Result<String, Error> {
+    // A token has one byte at least.
+    if text.len() <= limit {
+        return Ok(text.to_owned());
+    }
+    let tokens = table.tokens()?;
     if tokens.count(text) <= limit {
         return Ok(text.to_owned());
     }
