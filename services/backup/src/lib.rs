@@ -22,6 +22,7 @@ mod error;
 #[cfg(fuzzing)]
 pub mod fuzz;
 mod layout;
+mod links;
 mod manifest;
 mod member;
 mod mentions;
