@@ -89,7 +89,7 @@ impl Backup {
                 path: self.path.clone(),
                 found: head.format,
                 known: FORMAT,
-                program: head.program,
+                program: head.program.chars().take(64).collect(),
             });
         }
         let mut manifest: Manifest =

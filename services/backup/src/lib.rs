@@ -26,6 +26,7 @@ mod links;
 mod manifest;
 mod member;
 mod mentions;
+mod obeyed;
 mod place;
 mod restore;
 mod rules;
