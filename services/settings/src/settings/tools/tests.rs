@@ -1,6 +1,10 @@
 use openclaw_config::schema::Schema;
 use serde_json::json;
 
+use std::path::Path;
+
+use openclaw_config::launch::real;
+
 use super::*;
 use crate::keys::Missing;
 use crate::settings::AgentSettings;
