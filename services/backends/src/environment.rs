@@ -155,8 +155,14 @@ mod tests {
 
     #[test]
     fn git_is_told_more_than_a_servers_own_settings() {
-        let own = [(COUNT, "1"), ("GIT_CONFIG_KEY_0", "user.name"), (FOREIGN, "0")];
-        let mut variables = own.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        let own = [
+            (COUNT, "1"),
+            ("GIT_CONFIG_KEY_0", "user.name"),
+            (FOREIGN, "0"),
+        ];
+        let mut variables = own
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into();
         among_agents(&mut variables);
         let value = |name: &str| {
             let mut all = variables.iter().filter(|(known, _)| known == name);

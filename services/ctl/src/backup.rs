@@ -173,7 +173,10 @@ mod tests {
         }];
         let text = left_out(&long);
         assert_eq!(text.lines().count(), 1);
-        assert!(text.len() < 3 * SHOWN && !text.contains('\u{1b}'), "{text}");
+        assert!(
+            text.chars().count() < 3 * SHOWN && !text.contains('\u{1b}'),
+            "{text}"
+        );
         assert!(
             text.contains("state/workspace/xxx") && text.contains("left out …]"),
             "{text}"

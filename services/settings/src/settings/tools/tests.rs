@@ -1,9 +1,8 @@
-use openclaw_config::schema::Schema;
-use serde_json::json;
-
 use std::path::Path;
 
 use openclaw_config::launch::real;
+use openclaw_config::schema::Schema;
+use serde_json::json;
 
 use super::*;
 use crate::keys::Missing;
