@@ -14,6 +14,7 @@ use tokio::time::timeout;
 use tracing::Instrument as _;
 
 use crate::log::Log;
+use crate::removal;
 use crate::turn::{self, Runs};
 use crate::turn_handle::TurnHandle;
 
@@ -41,7 +42,9 @@ pub(crate) async fn adopt(runs: &Arc<Runs>, settings: &Arc<RunnerSettings>) {
             }
         }
     }
-    places::sweep(settings, &go_on);
+    let left = places::sweep(settings, &go_on);
+    // The first turn waits for nothing of it.
+    tokio::spawn(removal::remove(move || left.remove()));
 }
 
 /// True when the turn goes on.

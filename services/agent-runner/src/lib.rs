@@ -14,6 +14,7 @@ mod pinned;
 mod plan;
 mod promises;
 mod reach;
+mod removal;
 mod renewal;
 mod servers;
 mod service;

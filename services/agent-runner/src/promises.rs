@@ -5,7 +5,7 @@ use openclaw_proto::wire::runner as wire;
 use openclaw_sandbox::probe::{Check, Report, State};
 use openclaw_sandbox::{Level, identity};
 use openclaw_settings::sandbox::Missing;
-use openclaw_settings::{AgentSettings, Network, RunnerSettings, SandboxLevel};
+use openclaw_settings::{AgentSettings, Backend, Network, RunnerSettings, SandboxLevel};
 
 use crate::confinement::{self, Confinement};
 
@@ -111,6 +111,17 @@ async fn reason(confinement: &Confinement, agent: &AgentSettings, level: Level) 
     }
 }
 
+/// What a program with a door reaches where no network of its own keeps it to that.
+const EVERY_ADDRESS: &str =
+    "agents reach every address at one port, that of the turn's door: Landlock rules ports alone";
+
+fn may_be_cli(backend: Backend) -> bool {
+    matches!(
+        backend,
+        Backend::Auto | Backend::ClaudeCli | Backend::CodexCli
+    )
+}
+
 /// What is less than strict, in words.
 async fn weaker(
     confinement: &Confinement,
@@ -153,6 +164,11 @@ async fn weaker(
             words.push(
                 "sandbox.hosts cannot be reached: nothing would hold agents to them".to_owned(),
             );
+        }
+        // Its door has a port, which Landlock's rule lets through whatever the address.
+        Network::Allowlist(_) if level == Level::Workspace => words.push(EVERY_ADDRESS.to_owned()),
+        Network::ModelOnly if level == Level::Workspace && may_be_cli(agent.backend) => {
+            words.push(format!("where a CLI answers, {EVERY_ADDRESS}"));
         }
         Network::Allowlist(_) | Network::ModelOnly => {}
     }

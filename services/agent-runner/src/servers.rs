@@ -24,6 +24,7 @@ use tokio_util::codec::{FramedRead, LinesCodec};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use crate::removal;
 use crate::units::{self, UnitRef, Units};
 
 mod plan;
@@ -324,7 +325,6 @@ impl Watch {
         }
         self.ended.cancel();
         let passing = self.passing;
-        // It waits for the disk.
-        let _ = tokio::task::spawn_blocking(move || passing.remove()).await;
+        removal::remove(move || passing.remove()).await;
     }
 }

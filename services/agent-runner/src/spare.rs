@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::path_snapshot::PathSnapshot;
+use crate::removal;
 use crate::turn_handle::TurnHandle;
 
 /// A spare that had not waited longer came just in time.
@@ -43,7 +44,8 @@ impl Ready {
     /// Ends it, and removes what was made for it.
     pub(crate) async fn dismiss(self) {
         self.held.dismiss().await;
-        self.passing.remove();
+        let passing = self.passing;
+        removal::remove(move || passing.remove()).await;
     }
 }
 

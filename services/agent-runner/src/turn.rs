@@ -36,6 +36,7 @@ use self::start::TurnStart;
 pub(crate) use self::warm::keeps_warm;
 use crate::confinement::{self, Confinement};
 use crate::cooling::Cooling;
+use crate::removal;
 use crate::renewal::Renewals;
 use crate::servers::SessionServers;
 use crate::spare::Spare;
@@ -247,13 +248,11 @@ fn head_start(turn_context: &TurnContext) -> Duration {
 /// last events: the cost is written, the turn's folders removed.
 async fn clean(turn_context: &TurnContext, passing: RunFolders) {
     let spending = turn_context.spending.clone();
-    let done = tokio::task::spawn_blocking(move || {
-        spending.keep();
-        passing.remove();
-    });
-    if let Err(error) = done.await {
-        openclaw_daemon::failure::report("clean up after a turn", &error);
+    let kept = tokio::task::spawn_blocking(move || spending.keep());
+    if let Err(error) = kept.await {
+        openclaw_daemon::failure::report("keep what a turn cost", &error);
     }
+    removal::remove(move || passing.remove()).await;
 }
 
 /// Enters what an ended turn cost.

@@ -25,15 +25,19 @@ const NETWORK: [&str; 5] = [
 
 /// Has git run no program, and take no folder for a repository, because files of the
 /// workspace say so (git-config(1), "Environment").
-const GIT: [(&str, &str); 7] = [
-    ("GIT_CONFIG_COUNT", "3"),
-    ("GIT_CONFIG_KEY_0", "safe.bareRepository"),
-    ("GIT_CONFIG_VALUE_0", "explicit"),
-    ("GIT_CONFIG_KEY_1", "core.fsmonitor"),
-    ("GIT_CONFIG_VALUE_1", "false"),
-    ("GIT_CONFIG_KEY_2", "core.hooksPath"),
-    ("GIT_CONFIG_VALUE_2", "/dev/null"),
+const GIT: [(&str, &str); 3] = [
+    ("safe.bareRepository", "explicit"),
+    ("core.fsmonitor", "false"),
+    ("core.hooksPath", "/dev/null"),
 ];
+
+/// Has git take every repository for somebody else's, in which it does nothing (git-config(1),
+/// "safe.directory"). Of what a repository's settings name, filters and drivers have names of their
+/// own, which no other setting could take away. Git reads it for its own tests; nothing else says
+/// this of repositories that belong to the same user.
+const FOREIGN: &str = "GIT_TEST_ASSUME_DIFFERENT_OWNER";
+/// How many settings follow that git is told by variables.
+const COUNT: &str = "GIT_CONFIG_COUNT";
 
 /// Variables by name, in the order they were set.
 pub type Variables = Vec<(String, String)>;
@@ -71,9 +75,31 @@ pub fn common(outer: &Environment, places: &Places) -> Variables {
 pub fn asked(variables: &mut Variables, folder: &Path) {
     let folder = folder.display().to_string();
     variables.retain(|(name, _)| name != "HOME");
-    let own = ["HOME", "ZDOTDIR"].map(|name| (name, folder.as_str()));
-    let all = own.into_iter().chain(GIT);
-    variables.extend(all.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    let own = ["HOME", "ZDOTDIR"];
+    variables.extend(own.map(|name| (name.to_owned(), folder.clone())));
+    tell_git(variables);
+}
+
+/// What is different for a program that has what agents have not, and sees where they write: its
+/// git obeys no repository there, unless its own variables say that it may.
+pub fn among_agents(variables: &mut Variables) {
+    if !variables.iter().any(|(name, _)| name == FOREIGN) {
+        variables.push((FOREIGN.to_owned(), "1".to_owned()));
+    }
+    tell_git(variables);
+}
+
+/// Adds the settings of [`GIT`] to those that git is told already.
+fn tell_git(variables: &mut Variables) {
+    let told = variables.iter().find(|(name, _)| name == COUNT);
+    let told = told.and_then(|(_, count)| count.parse::<usize>().ok());
+    let told = told.unwrap_or(0);
+    for (number, (key, value)) in (told..).zip(GIT) {
+        variables.push((format!("GIT_CONFIG_KEY_{number}"), key.to_owned()));
+        variables.push((format!("GIT_CONFIG_VALUE_{number}"), value.to_owned()));
+    }
+    variables.retain(|(name, _)| name != COUNT);
+    variables.push((COUNT.to_owned(), (told + GIT.len()).to_string()));
 }
 
 /// Whether the variable chooses how characters are written.
@@ -125,6 +151,30 @@ mod tests {
             .iter()
             .find(|(name, _)| name == "GIT_CONFIG_COUNT");
         assert_eq!(count.unwrap().1, keys.count().to_string());
+    }
+
+    #[test]
+    fn git_is_told_more_than_a_servers_own_settings() {
+        let own = [
+            (COUNT, "1"),
+            ("GIT_CONFIG_KEY_0", "user.name"),
+            (FOREIGN, "0"),
+        ];
+        let mut variables = own
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into();
+        among_agents(&mut variables);
+        let value = |name: &str| {
+            let mut all = variables.iter().filter(|(known, _)| known == name);
+            let found = all.next().map(|(_, value)| value.as_str());
+            assert_eq!(all.next(), None, "{name} is there once");
+            found
+        };
+        assert_eq!(value(COUNT), Some("4"));
+        assert_eq!(value("GIT_CONFIG_KEY_0"), Some("user.name"));
+        assert_eq!(value("GIT_CONFIG_KEY_3"), Some("core.hooksPath"));
+        assert_eq!(value("GIT_CONFIG_VALUE_3"), Some("/dev/null"));
+        assert_eq!(value(FOREIGN), Some("0"), "the user says otherwise");
     }
 
     #[test]

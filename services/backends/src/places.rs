@@ -1,7 +1,7 @@
 //! The folders of a turn: made before it, those of this turn alone removed
 //! after it.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -17,6 +17,9 @@ use openclaw_settings::{AgentSettings, Settings};
 /// Folders of turns that are looked at when a runner starts. A runner leaves
 /// as many as turns ran at a time.
 const SWEPT: usize = 100_000;
+
+/// Begins the names of what is about to be removed.
+const ASIDE: &str = ".removed-";
 
 /// The mode of folders with keys.
 const SECRET: u32 = 0o700;
@@ -178,9 +181,24 @@ fn remove_as_agent(path: &Path) -> bool {
     removed.is_ok_and(|mut it| it.status().is_ok_and(|status| status.success()))
 }
 
-/// Removes the folders of turns that a killed runner left behind, except those
-/// of the runs that `go_on`. Called before the first turn.
-pub fn sweep(settings: &Settings, go_on: &[String]) {
+/// Folders of turns that were left and are to be removed. No turn will have their names.
+#[derive(Debug, Default)]
+pub struct Leftovers(Vec<(PathBuf, OsString)>);
+
+impl Leftovers {
+    /// Removes them, which may take long.
+    pub fn remove(self) {
+        for (folder, name) in self.0 {
+            remove(&folder, Path::new(&name));
+        }
+    }
+}
+
+/// Puts the folders of turns aside that a killed runner left behind, except those of the runs that
+/// `go_on`: a run that did not begin may begin once more, and then has its folders anew. Called
+/// before the first turn, which is not to wait until they are gone.
+pub fn sweep(settings: &Settings, go_on: &[String]) -> Leftovers {
+    let mut leftovers = Leftovers::default();
     for agent in settings.agents.keys() {
         let folders = [
             settings.paths.temporaries(agent),
@@ -198,12 +216,28 @@ pub fn sweep(settings: &Settings, go_on: &[String]) {
                 } else {
                     go_on.iter().any(|run_id| entry.name == **run_id)
                 };
-                if !is_used {
-                    remove(&folder, Path::new(&entry.name));
+                if is_used {
+                    continue;
+                }
+                match put_aside(&folder, &entry.name) {
+                    Some(name) => leftovers.0.push((folder.clone(), name)),
+                    None => remove(&folder, Path::new(&entry.name)),
                 }
             }
         }
     }
+    leftovers
+}
+
+/// Gives `name` in `folder` a name that no turn has; None where that cannot be.
+fn put_aside(folder: &Path, name: &OsStr) -> Option<OsString> {
+    if name.as_encoded_bytes().starts_with(ASIDE.as_bytes()) {
+        return Some(name.to_owned());
+    }
+    let new = format!("{ASIDE}{}", name.to_str()?);
+    let folder = Folder::open(folder).ok()??;
+    let is_moved = folder.move_to(name, &folder, &new).ok()?;
+    is_moved.then(|| new.into())
 }
 
 /// The user that agents run as, when the daemon is root or may change its user. One that was found is
@@ -270,11 +304,21 @@ mod tests {
         }
         let servers = settings.paths.turn_folder("main", "servers-1");
         fs::create_dir_all(&servers).unwrap();
-        sweep(&settings, &["used".to_owned()]);
+        let leftovers = sweep(&settings, &["used".to_owned()]);
+        assert!(!left.exists(), "a turn of its name finds nothing");
+        // What one of its name makes now stays; what was not removed is, at the next start.
+        fs::create_dir_all(&left).unwrap();
+        drop(leftovers);
+        let used_now = ["used".to_owned(), "killed".to_owned()];
+        sweep(&settings, &used_now).remove();
+        assert!(left.exists());
+        let names = fs::read_dir(left.parent().unwrap()).unwrap();
+        assert_eq!(names.count(), 2);
+        sweep(&settings, &["used".to_owned()]).remove();
         assert!(servers.exists());
         assert!(!left.exists() && home.exists() && used.exists());
         assert!(!given[0].exists() && given[1].exists());
-        sweep(&settings, &[]);
+        sweep(&settings, &[]).remove();
         assert!(!used.exists() && !given[1].exists() && !servers.exists());
     }
     /// What was removed was named by its path, which the agent could swap.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::capture::Summing;
 use crate::error::Error;
 use crate::layout::MANIFEST;
+use crate::links;
 use crate::manifest::{self, FORMAT, Head, Manifest, SIZE_LIMIT};
 use crate::member::{self, Member, Trouble};
 use crate::seal;
@@ -88,15 +89,17 @@ impl Backup {
                 path: self.path.clone(),
                 found: head.format,
                 known: FORMAT,
-                program: head.program,
+                program: head.program.chars().take(64).collect(),
             });
         }
-        let manifest: Manifest =
+        let mut manifest: Manifest =
             serde_json::from_slice(&text).map_err(|error| self.unsound(no_manifest(error)))?;
-        match manifest.problem() {
-            Some(problem) => Err(self.unsound(problem)),
-            None => Ok(manifest),
+        if let Some(problem) = manifest.problem() {
+            return Err(self.unsound(problem));
         }
+        // An earlier program took them for links that stay: no reason to restore nothing.
+        links::leave_out(&mut manifest);
+        Ok(manifest)
     }
 
     /// Gives every file to `sink`: those that the manifest lists, in its order and

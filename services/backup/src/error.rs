@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 
 use openclaw_config::state_lock;
 
+/// Characters of what is said of a file that is no backup.
+const PROBLEM: usize = 1000;
+
 /// Why a backup was not made, or not put back.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -83,6 +86,14 @@ pub enum Error {
         /// Bytes that are wanted.
         needed: u64,
     },
+    /// A workspace whose files would be run, or obeyed, by themselves where they were.
+    #[error("the workspace {} is not restored there: {why}", .place.display())]
+    Obeyed {
+        /// Where the backup has it.
+        place: PathBuf,
+        /// What is there.
+        why: String,
+    },
     /// Workspaces outside the state directory whose places are taken.
     #[error("workspaces outside the state directory are there already: {}", listed(.0))]
     Taken(Vec<PathBuf>),
@@ -102,9 +113,18 @@ impl Error {
     pub(crate) fn unsound(path: &Path, problem: impl Into<String>) -> Self {
         Self::Unsound {
             path: path.to_owned(),
-            problem: problem.into(),
+            problem: short(problem.into()),
         }
     }
+}
+
+/// A file may say anything, at any length.
+fn short(mut text: String) -> String {
+    if let Some((end, _)) = text.char_indices().nth(PROBLEM) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
 }
 
 fn listed(paths: &[PathBuf]) -> String {

@@ -2,18 +2,22 @@
 //! at a boundary, and asserts what has to hold whatever that is. Built for
 //! fuzzing alone; what they look into stays private.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
 use crate::check::Sink as _;
 use crate::layout::STATE;
+use crate::links;
 use crate::manifest::Manifest;
 use crate::member;
 use crate::unpack::Unpacking;
 
 /// Files of a manifest that are unpacked: more take too long.
 const FILES: usize = 64;
+/// Links that the kernel follows on the way to one place.
+const LINKS: usize = 40;
 
 /// Members of an archive: each has a name and a size, or the archive is unsound.
 pub fn backup_members(bytes: &[u8]) {
@@ -29,7 +33,7 @@ pub fn backup_members(bytes: &[u8]) {
 /// What a backup says of itself, from anywhere: unsound, or put where it belongs and
 /// nowhere else, with no link that leads out of its place.
 pub fn backup_manifest(text: &str) {
-    let Ok(manifest) = serde_json::from_str::<Manifest>(text) else {
+    let Ok(mut manifest) = serde_json::from_str::<Manifest>(text) else {
         return;
     };
     let _ = manifest.bytes();
@@ -37,6 +41,7 @@ pub fn backup_manifest(text: &str) {
     if manifest.problem().is_some() || count > FILES {
         return;
     }
+    links::leave_out(&mut manifest);
     let root = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
     let root = root.expect("a temporary folder");
     let mut unpacking = Unpacking::default();
@@ -60,22 +65,14 @@ pub fn backup_manifest(text: &str) {
     }
 }
 
-/// Each link beneath `place` leads to a place beneath its own first folder of `root`.
+/// Each link beneath `place` leads to a place beneath its own first folder of `root`, also by
+/// way of others.
 fn inside(place: &Path, root: &Path) {
     let Ok(target) = fs::read_link(place) else {
         let entries = fs::read_dir(place).into_iter().flatten().flatten();
         entries.for_each(|entry| inside(&entry.path(), root));
         return;
     };
-    let mut led: PathBuf = place.parent().expect("a folder").to_owned();
-    for part in target.components() {
-        match part {
-            Component::ParentDir => assert!(led.pop()),
-            Component::CurDir => {}
-            Component::Normal(name) => led.push(name),
-            other => panic!("{other:?}"),
-        }
-    }
     let top = |path: &Path| {
         let below = path.strip_prefix(root).expect("it is beneath the root");
         below
@@ -83,5 +80,33 @@ fn inside(place: &Path, root: &Path) {
             .next()
             .map(|it| it.as_os_str().to_owned())
     };
-    assert_eq!(top(&led), top(place), "{}", place.display());
+    let mut led: PathBuf = place.parent().expect("a folder").to_owned();
+    let mut rest = reversed(&target);
+    let mut followed = 0;
+    while let Some(name) = rest.pop() {
+        match name.to_str() {
+            Some("..") => assert!(led.pop()),
+            _ => led.push(name),
+        }
+        assert_eq!(top(&led), top(place), "{}", place.display());
+        if let Ok(target) = fs::read_link(&led) {
+            followed += 1;
+            if followed > LINKS {
+                return;
+            }
+            led.pop();
+            rest.extend(reversed(&target));
+        }
+    }
+}
+
+/// The names of a path, from the last to the first.
+fn reversed(path: &Path) -> Vec<OsString> {
+    let parts = path.components().rev();
+    let names = parts.filter_map(|part| match part {
+        Component::ParentDir | Component::Normal(_) => Some(part.as_os_str().to_owned()),
+        Component::CurDir => None,
+        other => panic!("{other:?}"),
+    });
+    names.collect()
 }

@@ -22,9 +22,11 @@ mod error;
 #[cfg(fuzzing)]
 pub mod fuzz;
 mod layout;
+mod links;
 mod manifest;
 mod member;
 mod mentions;
+mod obeyed;
 mod place;
 mod restore;
 mod rules;

@@ -15,6 +15,7 @@ use crate::error::Error;
 use crate::layout::{PRIVATE_FOLDER, STATE};
 use crate::manifest::{Manifest, Workspace};
 use crate::mentions::{self, Mention};
+use crate::obeyed::Obeyed;
 use crate::place::moved;
 use crate::swap::Swap;
 use crate::unpack::Unpacking;
@@ -130,10 +131,14 @@ fn workspaces(
     if options.existing == Existing::Kept {
         return Ok(Vec::new());
     }
+    let obeyed = Obeyed::of(&options.paths);
     let mut swaps = Vec::new();
     let mut taken = Vec::new();
     for workspace in &manifest.workspaces {
         let place = moved(&workspace.place, manifest, &options.paths);
+        if let Some(why) = obeyed.why(&place) {
+            return Err(Error::Obeyed { place, why });
+        }
         if is_taken(&place) {
             taken.push(place.clone());
         }

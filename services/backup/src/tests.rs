@@ -342,8 +342,13 @@ fn backup_that_lost_a_byte_anywhere_is_refused() {
     check(&scene.file()).unwrap();
 }
 
-/// A sealed file with this manifest and these members.
+/// What a sealed file with this manifest and these members is refused for.
 fn forged(scene: &Scene, manifest: &Value, members: &[(EntryType, &str, &[u8])]) -> Error {
+    sealed(scene, &archive(manifest, members))
+}
+
+/// An archive with this manifest and these members.
+fn archive(manifest: &Value, members: &[(EntryType, &str, &[u8])]) -> Vec<u8> {
     let mut archive = Vec::new();
     let text = manifest.to_string();
     let first = (EntryType::Regular, "manifest.json", text.as_bytes());
@@ -357,16 +362,21 @@ fn forged(scene: &Scene, manifest: &Value, members: &[(EntryType, &str, &[u8])])
         archive.resize(archive.len().next_multiple_of(512), 0);
     }
     archive.extend_from_slice(&[0; 1024]);
-    sealed(scene, &archive)
+    archive
 }
 
-/// What a sealed file with this archive is refused for.
-fn sealed(scene: &Scene, archive: &[u8]) -> Error {
+/// Writes a sealed file with this archive.
+fn seal(scene: &Scene, archive: &[u8]) {
     let mut sealing = Sealing::new(File::create(scene.file()).unwrap());
     sealing
         .write_all(&zstd::encode_all(archive, 1).unwrap())
         .unwrap();
     sealing.finish().unwrap();
+}
+
+/// What a sealed file with this archive is refused for.
+fn sealed(scene: &Scene, archive: &[u8]) -> Error {
+    seal(scene, archive);
     let before = scene.names();
     let error = check(&scene.file()).unwrap_err();
     scene.restored("new", Existing::MovedAside).unwrap_err();
@@ -429,6 +439,36 @@ fn archive_that_is_forged_is_refused_and_nothing_is_written() {
         let error = forged(&scene, &listing("state/x", 1), &members).to_string();
         assert!(error.contains(what), "{what}: {error}");
     }
+}
+
+/// A path that seems to stay where the agent is, and leaves it by another link.
+#[test]
+fn link_that_leads_out_by_another_is_neither_held_nor_made() {
+    let scene = Scene::new();
+    let deep = scene.state().join("workspace/deep/er");
+    for (name, target) in [("up", "../.."), ("out", "up/../../x"), ("near", "up/deep")] {
+        symlink(target, deep.join(name)).unwrap();
+    }
+    let held = check(&scene.made()).unwrap();
+    let mut links: Vec<_> = held.links.iter().map(|it| &*it.target).collect();
+    links.sort_unstable();
+    assert_eq!(links, ["../..", "up/deep"]);
+    assert_eq!(held.left_out[0].path, "state/workspace/deep/er/out");
+    let folder = |path: &str| json!({"path": path, "mode": 0o700});
+    let link = |path: &str, target: &str| json!({"path": path, "target": target});
+    let mut written = listing("state/x", 1);
+    let folders = ["state", "state/workspace", "state/workspace/d"].map(folder);
+    written["folders"] = json!(folders);
+    written["links"] = json!([
+        link("state/workspace/d/up", ".."),
+        link("state/workspace/d/out", "up/../x"),
+    ]);
+    let member = (EntryType::Regular, "state/x", b"x".as_slice());
+    seal(&scene, &archive(&written, &[member]));
+    let restored = scene.restored("new", Existing::Refused).unwrap();
+    assert_eq!(restored.manifest.left_out[0].path, "state/workspace/d/out");
+    let made = restored.state.join("workspace/d");
+    assert!(made.join("up").is_symlink() && !made.join("out").is_symlink());
 }
 
 #[test]

@@ -15,6 +15,7 @@ use openclaw_folder::{ConfiguredFolder, Entry, Folder, Kind};
 
 use crate::error::Error;
 use crate::layout::{PERMISSIONS, STATE};
+use crate::links::ELSEWHERE;
 use crate::manifest;
 use crate::manifest::{FILES_LIMIT, LeftOut, Link, PATH_LIMIT, place_of_agents};
 use crate::rules::{Rule, Rules};
@@ -214,7 +215,7 @@ impl Inventory {
             Some(link) => self.links.push(link),
             None => self.left_out.push(LeftOut {
                 path,
-                why: "it is a link that leads elsewhere".to_owned(),
+                why: ELSEWHERE.to_owned(),
             }),
         }
     }

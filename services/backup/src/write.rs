@@ -19,7 +19,7 @@ use crate::manifest::{self, FORMAT, Manifest, Workspace};
 use crate::rules::{Rule, Rules};
 use crate::seal::Sealing;
 use crate::walk::{Inventory, Item};
-use crate::{check, database, member};
+use crate::{check, database, links, member};
 
 /// zstd's own default: text becomes a fifth of it, faster than a disk reads.
 const LEVEL: i32 = 3;
@@ -152,7 +152,7 @@ impl Writer {
         }
         let configuration = self.configuration(source, &mut found, begun)?;
         let workspaces = self.workspaces(source, &rules, &mut found, begun)?;
-        let manifest = Manifest {
+        let mut manifest = Manifest {
             format: FORMAT,
             program: source.program.clone(),
             made: begun.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
@@ -168,6 +168,7 @@ impl Writer {
             links: found.links,
             left_out: found.left_out,
         };
+        links::leave_out(&mut manifest);
         self.finish(&manifest, target)?;
         Ok(manifest)
     }

@@ -204,6 +204,12 @@ impl Launch<'_> {
         gifts: &Gifts<'_>,
     ) -> Option<Planted> {
         let chosen = self.chosen(folders)?;
+        let given = self.given(gifts);
+        Some(Planted { chosen, given })
+    }
+
+    /// What it is given that its agent has not.
+    fn given(&self, gifts: &Gifts<'_>) -> Vec<String> {
         let names: Vec<&str> = self.variables.keys().map(String::as_str).collect();
         let variables = (!names.is_empty()).then(|| format!("variables ({})", names.join(", ")));
         let network = gifts.network.then(|| "a network".to_owned());
@@ -215,8 +221,24 @@ impl Launch<'_> {
             .map(|path| path.display().to_string())
             .collect();
         let paths = (!more.is_empty()).then(|| format!("paths ({})", more.join(", ")));
-        let given = [variables, network, paths].into_iter().flatten().collect();
-        Some(Planted { chosen, given })
+        [variables, network, paths].into_iter().flatten().collect()
+    }
+
+    /// Whether it is given what its agent has not, and sees one of `folders`, in which agents
+    /// write: what it reads there could steer it, as a repository does git.
+    pub fn is_among<'a>(
+        &self,
+        folders: impl IntoIterator<Item = &'a Path>,
+        gifts: &Gifts<'_>,
+    ) -> bool {
+        let seen = gifts.paths.iter().copied().chain(self.folder);
+        let seen: Vec<PathBuf> = seen.map(real).collect();
+        let mut folders = folders.into_iter().map(real);
+        let is_seen = |folder: &Path| {
+            let mut seen = seen.iter();
+            seen.any(|path| path.starts_with(folder) || folder.starts_with(path))
+        };
+        !self.given(gifts).is_empty() && folders.any(|folder| is_seen(&folder))
     }
 }
 
@@ -287,14 +309,20 @@ impl Look<'_, '_> {
 
     /// What an interpreter reads itself: its options, and the program.
     fn head(&self, command: &str, arguments: &[String]) -> Option<Chosen> {
-        let interpreter = self.interpreter(command)?;
+        let Some(interpreter) = self.interpreter(command) else {
+            return self.wrapped(arguments);
+        };
+        if interpreter.obeys {
+            let mut words = arguments.iter();
+            return words.find_map(|word| self.loaded(word).or_else(|| self.option(word, true)));
+        }
         let (mut rest, mut before) = (arguments.iter(), Role::Command);
         while let Some(argument) = rest.next() {
             let role = interpreter.role(argument);
             match role {
                 Role::Command => {}
                 Role::Option => {
-                    if let Some(found) = self.option(argument) {
+                    if let Some(found) = self.option(argument, interpreter.obeys) {
                         return Some(found);
                     }
                 }
@@ -303,7 +331,14 @@ impl Look<'_, '_> {
                         return Some(found);
                     }
                 }
-                Role::Inline => return rest.next().and_then(|text| self.text(text)),
+                // The words behind it are its own, to be run too.
+                Role::Inline => {
+                    let text = rest.next()?;
+                    let mut words = rest;
+                    return self
+                        .program(text)
+                        .or_else(|| words.find_map(|word| self.loaded(word)));
+                }
                 Role::Module => return None,
                 Role::Program => {
                     if let Some((name, value)) = assignment(argument) {
@@ -330,6 +365,31 @@ impl Look<'_, '_> {
         None
     }
 
+    /// A program that is not known may run another one, which its arguments name (`timeout 60 sh
+    /// FILE`).
+    fn wrapped(&self, arguments: &[String]) -> Option<Chosen> {
+        let is_interpreter = |word: &String| {
+            let name = word.rsplit('/').next().and_then(Interpreter::called);
+            // A folder of data may be called like one.
+            let is_program = !word.contains('/') || programs::is_program(&self.absolute(word));
+            name.is_some() && is_program
+        };
+        let at = arguments.iter().position(is_interpreter)?;
+        let (command, rest) = arguments[at..].split_first()?;
+        self.head(command, rest)
+    }
+
+    /// The text of a program: it names where agents write, or goes there from where it starts.
+    fn program(&self, text: &str) -> Option<Chosen> {
+        let ups = text.matches("..").count();
+        let start = self.launch.folder.unwrap_or(self.launch.home);
+        let top = start.ancestors().nth(ups).unwrap_or(Path::new("/"));
+        let around = self.written.named_around(text);
+        let around = around.or_else(|| self.written.below(top).filter(|_| ups > 0));
+        let around = around.map(|place| chosen(Part::Argument, text, place));
+        self.text(text).or(around)
+    }
+
     /// The interpreter that a command is, by its name or by that of what it is a link to.
     fn interpreter(&self, command: &str) -> Option<&'static Interpreter> {
         let name = command.rsplit('/').next().unwrap_or_default();
@@ -340,11 +400,22 @@ impl Look<'_, '_> {
         })
     }
 
-    /// An option with a value in itself (`--import=FILE`).
-    fn option(&self, option: &str) -> Option<Chosen> {
-        let (name, value) = option.split_once('=')?;
-        let permits = PERMISSIONS.iter().any(|it| name.starts_with(it));
-        if permits { None } else { self.loaded(value) }
+    /// An option with a value in itself (`--import=FILE`, `-IFOLDER`, `-javaagent:FILE`).
+    fn option(&self, option: &str, obeys: bool) -> Option<Chosen> {
+        if !obeys && PERMISSIONS.iter().any(|it| option.starts_with(it)) {
+            return None;
+        }
+        let after = |mark| option.split_once(mark).map(|(_, value)| value);
+        let is_short = !option.starts_with("--");
+        let attached = option
+            .get(2..)
+            .filter(|value| is_short && value.contains('/'));
+        let path = option.find('/').map(|at| &option[at..]);
+        let values = [after('='), after(':'), attached, path];
+        values
+            .into_iter()
+            .flatten()
+            .find_map(|value| self.loaded(value))
     }
 
     /// What an interpreter loads: a file or a folder. A word that is no path is a package's name,

@@ -6,6 +6,7 @@ pub mod edit;
 pub mod environment;
 pub mod error;
 pub mod exit;
+pub mod guarded;
 pub mod key;
 pub mod launch;
 pub mod locate;
@@ -26,6 +27,7 @@ pub mod size;
 pub mod state_lock;
 pub mod substitute;
 pub mod syntax;
+pub mod units;
 pub mod write;
 
 pub use environment::Environment;

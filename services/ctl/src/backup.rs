@@ -14,6 +14,8 @@ pub(crate) mod restore;
 
 /// What is left out is named up to here; `--json` has all of it.
 const NAMED: usize = 10;
+/// Columns of a path of up to 4 KiB, and of what else a backup says.
+const SHOWN: usize = 200;
 /// Variables of the daemons, beneath the home.
 const ENVIRONMENT: &str = ".config/openclaw/env";
 
@@ -65,7 +67,7 @@ fn rendered(made: &Made, file: &Path, paths: &Paths) -> String {
     let manifest = &made.manifest;
     let mut text = format!(
         "wrote {}: {}, {} of {}; read back and sound\n",
-        file.display(),
+        shown(&file.display().to_string()),
         words::count(manifest.files.len() as u64, "file"),
         words::bytes(made.bytes),
         words::bytes(manifest.bytes()),
@@ -77,7 +79,7 @@ fn rendered(made: &Made, file: &Path, paths: &Paths) -> String {
     if let Some(path) = variables.filter(|path| path.exists()) {
         text.push_str(&format!(
             "not in it, because it is not of the state: {} (it may hold keys; copy it too)\n",
-            path.display()
+            shown(&path.display().to_string())
         ));
     }
     text.push_str(&format!(
@@ -91,14 +93,14 @@ fn rendered(made: &Made, file: &Path, paths: &Paths) -> String {
 fn elsewhere(manifest: &Manifest) -> String {
     let mut text = String::new();
     if let Some(configuration) = &manifest.configuration {
-        let place = configuration.display();
+        let place = shown(&configuration.display().to_string());
         text.push_str(&format!("with the configuration {place}\n"));
     }
     for workspace in &manifest.workspaces {
         text.push_str(&format!(
             "with the workspace {} (of {})\n",
-            output::line(&workspace.place.display().to_string()),
-            workspace.agents.join(", ")
+            shown(&workspace.place.display().to_string()),
+            shown(&workspace.agents.join(", "))
         ));
     }
     text
@@ -107,12 +109,17 @@ fn elsewhere(manifest: &Manifest) -> String {
 fn left_out(all: &[LeftOut]) -> String {
     let mut text = String::new();
     for LeftOut { path, why } in all.iter().take(NAMED) {
-        text.push_str(&format!("left out: {}: {why}\n", output::line(path)));
+        text.push_str(&format!("left out: {}: {}\n", shown(path), shown(why)));
     }
     if let Some(more) = all.len().checked_sub(NAMED).filter(|more| *more > 0) {
         text.push_str(&format!("left out: {more} more, which --json names\n"));
     }
     text
+}
+
+/// What an agent named, or somebody's file says, on a line: its beginning and its end.
+fn shown(text: &str) -> String {
+    output::one_line(text, SHOWN)
 }
 
 /// The failure that `error` is, with what can be done about it.
@@ -122,6 +129,10 @@ fn failure(error: Error) -> Failure {
         Error::Taken(_) => Some(
             "--workspaces replace moves them aside and puts back those of the backup; \
              --workspaces keep leaves them, and restores the state alone",
+        ),
+        Error::Obeyed { .. } => Some(
+            "restore with --workspaces keep, which restores the state alone, and take the \
+             workspace out of the file by hand: tar --zstd -xf FILE workspaces",
         ),
         Error::Mounted(_) => Some("set OPENCLAW_STATE_DIR to a folder in it, and restore again"),
         Error::Unsound { .. } => Some("take another copy of it, or another backup"),
@@ -156,5 +167,19 @@ mod tests {
             "{text}"
         );
         assert_eq!(left_out(&all[..NAMED]).lines().count(), NAMED);
+        let long = [LeftOut {
+            path: format!("state/workspace/{}\u{1b}[2J\n", "x".repeat(4000)),
+            why: "y\n".repeat(4000),
+        }];
+        let text = left_out(&long);
+        assert_eq!(text.lines().count(), 1);
+        assert!(
+            text.chars().count() < 3 * SHOWN && !text.contains('\u{1b}'),
+            "{text}"
+        );
+        assert!(
+            text.contains("state/workspace/xxx") && text.contains("left out …]"),
+            "{text}"
+        );
     }
 }

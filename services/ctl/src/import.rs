@@ -28,13 +28,14 @@ pub(crate) fn execute(
     environment: &Environment,
 ) -> Result<ExitCode, Failure> {
     let paths = Paths::resolve(environment)?;
+    let settings = openclaw_settings::load_usable(environment)?;
     let from = match &arguments.from {
         Some(path) => vec![path.clone()],
         None => defaults(&paths)?,
     };
     let mut all = ImportReport::default();
     for path in from {
-        let source = Source::look(&path)?;
+        let source = Source::look(&settings.folder(path.clone()))?;
         let unread = source.unread();
         let sent = send(&paths, source, arguments.dry_run);
         let mut report = connection::runtime()?.block_on(sent)?;
@@ -106,7 +107,7 @@ fn rendered(report: &ImportReport, from: &Path, dry_run: bool) -> String {
         "{verb} {} with {} from {}\n",
         words::count(u64::from(report.sessions), "session"),
         words::count(report.messages, "message"),
-        from.display()
+        output::line(&from.display().to_string())
     );
     for session in &report.imported {
         let messages = words::count(session.messages, "message");

@@ -6,6 +6,13 @@ use crate::unseen::{Form, has_no_width, is_unseen};
 /// Stands for the end of a line.
 const LINE_END: char = '⏎';
 
+/// Stands for blanks of which there are many, before how many.
+const BLANK: char = '␠';
+
+/// Blanks in a row that are written as they are: more than any text is set in by. A screen full of
+/// them would push what stands before them out of sight.
+const BLANKS: usize = 60;
+
 /// On one line: line ends are `⏎`, tabs `\t`, and whatever is not seen `\x1b`
 /// or `\u{202e}`.
 #[must_use]
@@ -100,6 +107,15 @@ fn written(text: &str, form: Form, before: &mut Before) -> String {
             rest = &rest[flag.len()..];
             continue;
         }
+        if c == ' ' && form != Form::Prose {
+            let blanks = rest.len() - rest.trim_start_matches(' ').len();
+            if blanks > BLANKS {
+                written.push_str(&format!(" {BLANK}×{blanks} "));
+                *before = before.then(c, false, false);
+                rest = &rest[blanks..];
+                continue;
+            }
+        }
         rest = &rest[c.len_utf8()..];
         let is_unseen = is_unseen(c, *before, form);
         *before = before.then(c, has_no_width(c), is_unseen);
@@ -110,7 +126,7 @@ fn written(text: &str, form: Form, before: &mut Before) -> String {
             ('\n', Form::Line) => written.push(LINE_END),
             ('\n', Form::Block) => written.extend([LINE_END, '\n']),
             // What stands for a line end is not to be forged.
-            (LINE_END, Form::Line | Form::Block) => written.push_str(&escape(c)),
+            (LINE_END | BLANK, Form::Line | Form::Block) => written.push_str(&escape(c)),
             _ if is_unseen => written.push_str(&escape(c)),
             _ => written.push(c),
         }
@@ -144,6 +160,19 @@ mod tests {
         for text in [line(HOSTILE), block(HOSTILE), prose(HOSTILE)] {
             assert!(!text.contains(char::is_control), "{text:?}");
         }
+    }
+
+    #[test]
+    fn a_screen_of_blanks_is_counted_and_not_forged() {
+        let hidden = format!("touch x;{}ls\n{}end", " ".repeat(6000), " ".repeat(BLANKS));
+        let indented = " ".repeat(BLANKS);
+        assert_eq!(line(&hidden), format!("touch x; ␠×6000 ls⏎{indented}end"));
+        assert_eq!(
+            block(&hidden),
+            format!("touch x; ␠×6000 ls⏎\n{indented}end")
+        );
+        assert_eq!(prose(&hidden), hidden);
+        assert_eq!(line("a ␠×9 b"), r"a \u{2420}×9 b");
     }
 
     #[test]

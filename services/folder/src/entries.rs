@@ -37,7 +37,7 @@ impl Folder {
 }
 
 /// Bytes of names that the kernel is asked for at a time.
-const BUFFER: usize = 8192;
+pub(crate) const BUFFER: usize = 8192;
 
 pub(crate) fn entries(folder: impl AsFd, limit: usize) -> Result<Vec<Entry>, Errno> {
     // Opened once more: the place that reading has come to is the open file's.

@@ -3,25 +3,27 @@
 use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, OFlag, openat, renameat};
 use nix::sys::stat::{FchmodatFlags, Mode, fchmod, fchmodat, fstat};
 use nix::unistd::{UnlinkatFlags, unlinkat};
+use rustix::fs::RawDir;
 
-use crate::entries::{entries, listed};
+use crate::entries::BUFFER;
 use crate::error::Error;
 use crate::folder::{FOLDER_MODE, Folder};
 
 /// Folders that are held open at a time, one for each level. What lies deeper
 /// is moved up first, so a tree of any depth is removed.
 const DEPTH_LIMIT: usize = 64;
-/// Names of a folder that are read at a time.
-const BATCH: usize = 1024;
-/// Times that names of one folder are read. A folder of 64 million names is
-/// emptied, and somebody who goes on writing is not written against for ever.
-const BATCHES: usize = 1 << 16;
+/// Names of one folder that are removed in one go through it, and times that this is done. A
+/// folder of 64 million names is emptied, and somebody who goes on writing is not written against
+/// for ever.
+const NAMES: usize = 1 << 26;
+const ROUNDS: usize = 1 << 16;
 /// Names that are tried for what is moved up. Somebody may take them on purpose.
 const ATTEMPTS: u32 = 64;
 
@@ -89,7 +91,7 @@ fn clear(
     name: &OsStr,
     mut empty: impl FnMut(&OwnedFd) -> Result<(), Errno>,
 ) -> Result<(), Errno> {
-    for _ in 0..BATCHES {
+    for _ in 0..ROUNDS {
         match open_own(holder, name) {
             Ok(folder) => empty(&folder)?,
             Err(Errno::ENOENT) => return Ok(()),
@@ -104,17 +106,21 @@ fn clear(
     Err(Errno::EBUSY)
 }
 
-/// Removes what is in `folder`, from which nobody has read, `depth` levels beneath `top`'s own.
+/// Removes what is in `folder`, from which nobody has read, `depth` levels beneath `top`'s own. It
+/// is read once: what is removed meanwhile changes nothing of what follows (readdir(3)), and to
+/// begin anew after each thousand names takes ever longer.
 fn empty(top: &OwnedFd, folder: &OwnedFd, depth: usize, moved: &mut u64) -> Result<(), Errno> {
-    let mut batch = listed(folder, BATCH)?;
-    for _ in 0..BATCHES {
-        for entry in &batch {
-            remove_inner(top, folder, &entry.name, (depth, &mut *moved))?;
-        }
-        if batch.len() < BATCH {
+    let mut buffer = Vec::with_capacity(BUFFER);
+    let mut listing = RawDir::new(folder, buffer.spare_capacity_mut());
+    for _ in 0..NAMES {
+        let Some(found) = listing.next() else {
             return Ok(());
+        };
+        let found = found.map_err(|errno| Errno::from_raw(errno.raw_os_error()))?;
+        let name = OsStr::from_bytes(found.file_name().to_bytes());
+        if name != "." && name != ".." {
+            remove_inner(top, folder, name, (depth, &mut *moved))?;
         }
-        batch = entries(folder, BATCH)?;
     }
     Err(Errno::EBUSY)
 }

@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 
 use crate::chosen::Chosen;
 use crate::section::{sections, words};
-use crate::units::{MIB, mebibytes, seconds};
+use openclaw_config::units::{MIB, mebibytes, seconds};
 
 pub mod channels;
 pub mod cron;

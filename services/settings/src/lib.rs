@@ -18,7 +18,6 @@ mod section;
 mod settings;
 #[cfg(test)]
 mod tests;
-mod units;
 
 use openclaw_config::substitute::Missing;
 use openclaw_config::{Environment, Error, Paths};

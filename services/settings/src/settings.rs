@@ -24,6 +24,7 @@ use crate::provider;
 mod absent;
 mod agent;
 pub mod channels;
+mod exposed;
 pub mod gateway;
 mod heartbeat;
 mod known_models;
@@ -178,6 +179,7 @@ impl Settings {
         if let Some(unknown) = named_agents::unknown(&fragment, &agents) {
             return Err(invalid(unknown));
         }
+        exposed::check(&agents, &fragment, &paths).map_err(invalid)?;
         let written = written(&paths, &fragment, &agents);
         for agent in agents.values_mut() {
             let path = agent.workspace.to_path_buf();

@@ -100,6 +100,9 @@ fn one(
         variables.retain(|(known, _)| known != name);
         variables.push((name.clone(), value.clone()));
     }
+    if settings.is_among_agents(agent, name, server) {
+        environment::among_agents(&mut variables);
+    }
     let (proxies, network) = reach::of_server(&server.network, level);
     let is_apart = level != Level::Workspace;
     if matches!(network, Network::Loopback(_)) && !is_apart && is_refused(settings) {

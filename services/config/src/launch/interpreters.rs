@@ -15,9 +15,11 @@ pub(super) struct Interpreter {
     module: &'static [&'static str],
     /// Whether the program is a file, and no package that is looked for elsewhere.
     pub(super) runs_files: bool,
+    /// Whether it obeys what lies in any folder that it is told of.
+    pub(super) obeys: bool,
 }
 
-const ALL: [Interpreter; 10] = [
+const ALL: [Interpreter; 11] = [
     Interpreter {
         names: &["python", "pypy"],
         commands: &[],
@@ -25,6 +27,7 @@ const ALL: [Interpreter; 10] = [
         inline: &["-c"],
         module: &["-m"],
         runs_files: true,
+        obeys: false,
     },
     Interpreter {
         names: &["node", "nodejs", "tsx", "ts-node"],
@@ -49,6 +52,7 @@ const ALL: [Interpreter; 10] = [
         inline: &["-e", "--eval", "-p", "--print", "-pe"],
         module: &[],
         runs_files: true,
+        obeys: false,
     },
     Interpreter {
         names: &["deno", "bun"],
@@ -68,6 +72,7 @@ const ALL: [Interpreter; 10] = [
         inline: &["-e", "--eval", "-p", "--print"],
         module: &[],
         runs_files: true,
+        obeys: false,
     },
     Interpreter {
         names: &["perl", "ruby"],
@@ -76,6 +81,7 @@ const ALL: [Interpreter; 10] = [
         inline: &["-e", "-E"],
         module: &["-S"],
         runs_files: true,
+        obeys: false,
     },
     Interpreter {
         names: &["php", "lua", "Rscript"],
@@ -84,6 +90,7 @@ const ALL: [Interpreter; 10] = [
         inline: &["-r", "-e"],
         module: &[],
         runs_files: true,
+        obeys: false,
     },
     Interpreter {
         names: &["sh", "bash", "dash", "zsh", "ksh", "fish", "busybox"],
@@ -92,6 +99,7 @@ const ALL: [Interpreter; 10] = [
         inline: &["-c", "-lc", "-ic", "-ec"],
         module: &[],
         runs_files: true,
+        obeys: false,
     },
     Interpreter {
         names: &["java"],
@@ -100,6 +108,7 @@ const ALL: [Interpreter; 10] = [
         inline: &[],
         module: &["-m", "--module"],
         runs_files: true,
+        obeys: false,
     },
     Interpreter {
         names: &["uv", "uvx", "pipx", "poetry", "pdm", "hatch"],
@@ -129,6 +138,7 @@ const ALL: [Interpreter; 10] = [
         inline: &[],
         module: &["-m", "--module"],
         runs_files: false,
+        obeys: false,
     },
     Interpreter {
         names: &["npx", "npm", "pnpm", "pnpx", "yarn", "bunx"],
@@ -151,6 +161,7 @@ const ALL: [Interpreter; 10] = [
         inline: &["-c", "--call"],
         module: &[],
         runs_files: false,
+        obeys: false,
     },
     Interpreter {
         names: &[
@@ -161,6 +172,57 @@ const ALL: [Interpreter; 10] = [
         inline: &[],
         module: &[],
         runs_files: false,
+        obeys: false,
+    },
+    Interpreter {
+        names: &[
+            "make",
+            "gmake",
+            "cmake",
+            "ninja",
+            "meson",
+            "just",
+            "task",
+            "cargo",
+            "go",
+            "gradle",
+            "gradlew",
+            "mvn",
+            "mvnw",
+            "ant",
+            "sbt",
+            "dotnet",
+            "docker",
+            "docker-compose",
+            "podman",
+            "podman-compose",
+            "rake",
+            "bundle",
+            "composer",
+            "invoke",
+            "tox",
+            "nox",
+            "mise",
+            "nix",
+            "nix-shell",
+            "bazel",
+            "awk",
+            "gawk",
+            "mawk",
+            "sed",
+            "direnv",
+            "flock",
+            "parallel",
+            "xargs",
+            "watchexec",
+            "entr",
+        ],
+        commands: &[],
+        valued: &[],
+        inline: &[],
+        module: &[],
+        runs_files: false,
+        obeys: true,
     },
 ];
 

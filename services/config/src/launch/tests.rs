@@ -97,6 +97,26 @@ fn program_text_where_agents_write_is_chosen_by_them() {
         &["@/bin/tool", "@/work/run"],
         &["@/bin/tool", "--hook", "@/work/script"],
         &["python3", "../../work/server.py"],
+        &["timeout", "60", "sh", "@/work/script"],
+        &[
+            "xvfb-run",
+            "-a",
+            "/usr/bin/timeout",
+            "9",
+            "python3",
+            "@/work/notyet",
+        ],
+        &["make", "-s", "-C", "@/work", "server"],
+        &["make", "-C@/work"],
+        &["cargo", "run", "--manifest-path=@/work/Cargo.toml"],
+        &["docker", "compose", "-f", "@/work/notyet.yaml", "run", "x"],
+        &["perl", "-I@/work/lib", "-MSrv", "-e", "1"],
+        &["ruby", "-r@/work/x", "-e", "1"],
+        &["java", "-javaagent:@/work/x.jar", "-jar", "@/lib/x.jar"],
+        &["java", "-Djava.class.path=@/work", "Main"],
+        &["sh", "-c", ". \"$0\"", "@/work/script"],
+        &["sh", "-c", "cd ../../work; . ./script"],
+        &["sh", "-c", "cd @/; . ./work/script"],
     ] {
         assert_eq!(machine.part(line), Some(Part::Argument), "{line:?}");
     }
@@ -217,6 +237,10 @@ fn data_where_agents_write_stays_data() {
         &["@/bin/tool", "--root", "."],
         &["python3", "@/work-tools/server.py"],
         &["sh", "-c", "exec @/work-tools/run"],
+        &["sh", "-c", "exec @/bin/tool ."],
+        &["timeout", "60", "@/bin/tool", "--db", "@/work/notes.db"],
+        &["make", "-C", "@/lib", "server"],
+        &["perl", "-I@/lib", "@/lib/server.ts", "@/work"],
     ] {
         let found = machine.judged(
             line,

@@ -36,6 +36,27 @@ impl<'a> Written<'a> {
         found
     }
 
+    /// The folder that lies in `folder`.
+    pub(super) fn below(&self, folder: &Path) -> Option<&'a Path> {
+        let folder = real(folder);
+        let mut folders = self.folders.iter();
+        let found = folders.find(|(_, real)| real.starts_with(&folder));
+        found.map(|it| it.0)
+    }
+
+    /// The folder around which a text names another one, from which it may go there.
+    pub(super) fn named_around(&self, text: &str) -> Option<&'a Path> {
+        let is_named = |path: &Path| {
+            let around = path.ancestors().skip(1).filter_map(Path::to_str);
+            let mut around = around.filter(|path| *path != "/");
+            around.any(|path| ends_with_names(text, path))
+        };
+        let mut folders = self.folders.iter();
+        folders
+            .find(|(named, real)| is_named(named) || is_named(real))
+            .map(|it| it.0)
+    }
+
     /// The folder that a text names, or something in it.
     pub(super) fn named_in(&self, text: &str) -> Option<&'a Path> {
         let is_named = |path: &Path| path.to_str().is_some_and(|path| names(text, path));
@@ -44,6 +65,16 @@ impl<'a> Written<'a> {
             .find(|(named, real)| is_named(named) || is_named(real))
             .map(|it| it.0)
     }
+}
+
+/// Whether a text names a folder itself, and nothing in it.
+fn ends_with_names(text: &str, path: &str) -> bool {
+    let goes_on = |c: char| c.is_alphanumeric() || ['-', '_', '.', '/'].contains(&c);
+    text.match_indices(path).any(|(at, _)| {
+        let (before, after) = (&text[..at], &text[at + path.len()..]);
+        let after = after.strip_prefix('/').unwrap_or(after);
+        !before.ends_with(goes_on) && !after.starts_with(goes_on)
+    })
 }
 
 /// Whether a text names a path, and not only one whose name begins or ends like it.

@@ -8,7 +8,7 @@ use openclaw_config::{Environment, Paths};
 use openclaw_terminal::{Failure, output, words};
 use serde_json::{Value, json};
 
-use super::{elsewhere, failure, left_out};
+use super::{elsewhere, failure, left_out, shown};
 use crate::cli::{self, backup::Workspaces};
 use openclaw_connection as connection;
 
@@ -43,7 +43,7 @@ fn check(arguments: &cli::Restore) -> Result<ExitCode, Failure> {
     if arguments.json {
         output::document(&json!({ "file": arguments.file, "manifest": manifest }))?;
     } else {
-        let file = arguments.file.display();
+        let file = shown(&arguments.file.display().to_string());
         output::stdout(&format!(
             "{file} is whole: {}\n{}{}",
             summary(&manifest),
@@ -59,9 +59,9 @@ fn summary(manifest: &Manifest) -> String {
         "{} with {}, of {} on {}, by version {}",
         words::count(manifest.files.len() as u64, "file"),
         words::bytes(manifest.bytes()),
-        output::line(&manifest.made),
-        output::line(&manifest.host),
-        output::line(&manifest.program),
+        shown(&manifest.made),
+        shown(&manifest.host),
+        shown(&manifest.program),
     )
 }
 
@@ -85,33 +85,33 @@ fn document(file: &Path, restored: &Restored) -> Value {
 }
 
 fn rendered(restored: &Restored) -> String {
-    let shown = |path: &Path| output::line(&path.display().to_string());
+    let path = |path: &Path| shown(&path.display().to_string());
     let mut text = format!(
         "restored {}: {}\n",
-        shown(&restored.state),
+        path(&restored.state),
         summary(&restored.manifest)
     );
     if let Some(before) = &restored.before {
-        text.push_str(&format!("what was there before is in {}\n", shown(before)));
+        text.push_str(&format!("what was there before is in {}\n", path(before)));
     }
     for (workspace, place, before) in &restored.workspaces {
         let agents = workspace.agents.join(", ");
         text.push_str(&format!(
             "restored the workspace {} (of {})\n",
-            shown(place),
-            output::line(&agents)
+            path(place),
+            shown(&agents)
         ));
         if let Some(before) = before {
-            text.push_str(&format!("what was there before is in {}\n", shown(before)));
+            text.push_str(&format!("what was there before is in {}\n", path(before)));
         }
     }
     for mention in &restored.mentions {
         text.push_str(&format!(
             "the configuration names {} as it was on {}: openclawctl config set {} {}\n",
             output::line(&mention.path),
-            output::line(&restored.manifest.host),
+            shown(&restored.manifest.host),
             output::line(&mention.key),
-            shown(&mention.here)
+            output::line(&mention.here.display().to_string())
         ));
     }
     text.push_str(&left_out(&restored.manifest.left_out));

@@ -9,7 +9,7 @@ use openclaw_config::secret::Secret;
 
 use crate::chosen::Chosen;
 use crate::section::sections;
-use crate::units::milliseconds;
+use openclaw_config::units::milliseconds;
 
 /// Sockets are made before the daemons start, by the service manager.
 #[cfg(test)]

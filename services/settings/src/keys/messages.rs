@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::chosen::Chosen;
 use crate::section::sections;
-use crate::units::milliseconds;
+use openclaw_config::units::milliseconds;
 
 sections! {
     /// `messages`.

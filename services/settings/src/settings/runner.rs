@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use openclaw_config::environment::Environment;
 use openclaw_config::error::Error;
@@ -261,6 +261,27 @@ impl RunnerSettings {
         name: &str,
         server: &McpServer,
     ) -> Option<Planted> {
+        let of_server = (name, server);
+        self.launch(agent, of_server, |launch, gifts, written| {
+            launch.planted(written.iter().copied(), gifts)
+        })
+    }
+
+    /// Whether a server that works for `agent` has what that has not, and sees where agents write.
+    pub fn is_among_agents(&self, agent: &AgentSettings, name: &str, server: &McpServer) -> bool {
+        let of_server = (name, server);
+        self.launch(agent, of_server, |launch, gifts, written| {
+            launch.is_among(written.iter().copied(), gifts)
+        })
+    }
+
+    /// How a server is started, what it is given, and where somebody else writes.
+    fn launch<T>(
+        &self,
+        agent: &AgentSettings,
+        (name, server): (&str, &McpServer),
+        look: impl FnOnce(&Launch<'_>, &Gifts<'_>, &[&Path]) -> T,
+    ) -> T {
         let launch = Launch {
             command: &server.command,
             path: self.environment.get("PATH").unwrap_or_default(),
@@ -278,14 +299,15 @@ impl RunnerSettings {
             paths: paths.iter().map(PathBuf::as_path).collect(),
             of_agent: of_agent.iter().map(PathBuf::as_path).collect(),
         };
-        let mut written = self.where_agents_write().to_vec();
+        let written = self.where_agents_write().iter().map(PathBuf::as_path);
+        let mut written: Vec<&Path> = written.collect();
         // What it alone writes is its own. Somebody else's place is there once more.
         for own in &server.read_write {
             if let Some(at) = written.iter().position(|folder| folder == own) {
                 written.swap_remove(at);
             }
         }
-        launch.planted(written.iter().map(PathBuf::as_path), &gifts)
+        look(&launch, &gifts, &written)
     }
 }
 

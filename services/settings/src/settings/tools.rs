@@ -1,12 +1,12 @@
 //! Which tools an agent has, when somebody is asked, and servers of tools.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use openclaw_config::environment::Environment;
+use openclaw_config::guarded::Guarded;
 use openclaw_config::key::KeyPath;
-use openclaw_config::launch::real;
 use openclaw_config::paths::Paths;
 use openclaw_config::programs;
 
@@ -352,20 +352,15 @@ pub(super) fn check_paths(mcp: &Mcp, paths: &Paths) -> Result<(), Problem> {
 }
 
 fn misplaced(server: &Server, paths: &Paths) -> Option<(&'static str, String)> {
-    let state = real(&paths.state);
-    let home = paths.home.as_deref().map(real);
-    let holds = |path: &Path, inner: &Path| inner.starts_with(path);
-    let granted = |path: &String| real(&paths.expand(path));
-    if let Some(cwd) = &server.cwd {
-        let folder = granted(cwd);
-        let is_home = home.as_ref().is_some_and(|home| holds(&folder, home));
-        if is_home || WIDE.iter().any(|wide| folder == Path::new(wide)) || is_others_home(&folder) {
-            let problem = format!(
-                "is {cwd:?}, which is a home or a folder of everybody's, and all of it would be \
-                 granted to the server; name a folder of its own, or leave it out"
-            );
-            return Some(("cwd", problem));
-        }
+    let guarded = Guarded::of(paths);
+    if let Some(cwd) = &server.cwd
+        && guarded.is_wide(&paths.expand(cwd))
+    {
+        let problem = format!(
+            "is {cwd:?}, which is a home or a folder of everybody's, and all of it would be \
+             granted to the server; name a folder of its own, or leave it out"
+        );
+        return Some(("cwd", problem));
     }
     let lists = [
         ("cwd", server.cwd.as_slice()),
@@ -375,21 +370,13 @@ fn misplaced(server: &Server, paths: &Paths) -> Option<(&'static str, String)> {
     let mut all = lists
         .into_iter()
         .flat_map(|(key, list)| list.iter().map(move |path| (key, path)));
-    let (key, path) = all.find(|(_, path)| holds(&granted(path), &state))?;
+    let (key, path) = all.find(|(_, path)| guarded.holds_state(&paths.expand(path)))?;
     let problem = format!(
         "has {path:?}, in which the state folder {} lies with every credential; name narrower \
          folders",
         paths.state.display()
     );
     Some((key, problem))
-}
-
-/// Folders of everybody's.
-const WIDE: [&str; 6] = ["/", "/home", "/root", "/tmp", "/var", "/var/tmp"];
-
-/// `/home/NAME`.
-fn is_others_home(folder: &Path) -> bool {
-    folder.parent() == Some(Path::new("/home"))
 }
 
 /// A program's name stays: it is looked for on the PATH.

@@ -79,17 +79,17 @@ impl TurnPaths {
     pub fn outside(&self, tool: &str, arguments: &Value) -> Result<Vec<PathBuf>, String> {
         let own = [&self.workspace, &self.temporary].map(|folder| target::resolve(folder));
         let own: Vec<PathBuf> = own.into_iter().flatten().collect();
-        let mut outside = Vec::new();
+        let mut all = Vec::new();
         for path in named(arguments)? {
             for reading in self.readings(tool, &path) {
                 let reached = self.resolve(&reading).map_err(|error| error.to_string())?;
-                let is_own = own.iter().any(|folder| is_plainly_in(&reached, folder));
-                if !is_own && !outside.contains(&reached) {
-                    outside.push(reached);
+                if !all.contains(&reached) {
+                    all.push(reached);
                 }
             }
         }
-        Ok(outside)
+        let is_plain = |file: &PathBuf| own.iter().any(|folder| is_plainly_in(file, folder, &all));
+        Ok(all.iter().filter(|file| !is_plain(file)).cloned().collect())
     }
 
     /// The folder that a command works in which is given `directory`.
@@ -136,12 +136,39 @@ impl TurnPaths {
     }
 }
 
-/// Whether a file lies in `folder`, and not in a repository's own folder there: git runs
-/// programs that the files in it name, also when somebody else asks it for something.
-fn is_plainly_in(file: &Path, folder: &Path) -> bool {
+/// What makes a folder a repository's own, whatever it is called (gitrepository-layout(5)),
+const OF_REPOSITORY: [&str; 3] = ["HEAD", "objects", "refs"];
+/// and what git obeys there.
+const OBEYED: [&str; 4] = ["config", "config.worktree", "commondir", "hooks"];
+
+/// Whether a file lies in `folder`, and not in a repository's own folder there, such as the
+/// files of a call make: git runs programs that the files in it name, also when somebody else
+/// asks it for something.
+fn is_plainly_in(file: &Path, folder: &Path, files: &[PathBuf]) -> bool {
     let is_gits = |part: Component<'_>| part.as_os_str().eq_ignore_ascii_case(".git");
-    let rest = file.strip_prefix(folder);
-    rest.is_ok_and(|rest| !rest.components().any(is_gits))
+    let Ok(rest) = file.strip_prefix(folder) else {
+        return false;
+    };
+    let mut around = folder.to_owned();
+    for part in rest.components() {
+        let name = part.as_os_str();
+        let is = |it: &&str| name.eq_ignore_ascii_case(it);
+        let counts = OF_REPOSITORY.iter().chain(&OBEYED).any(|it| is(&it));
+        if is_gits(part) || counts && is_repository(&around, files) {
+            return false;
+        }
+        around.push(name);
+    }
+    true
+}
+
+/// Whether git takes `folder` for a repository's own, once `files` are written.
+fn is_repository(folder: &Path, files: &[PathBuf]) -> bool {
+    OF_REPOSITORY.iter().all(|name| {
+        let path = folder.join(name);
+        let is_made = files.iter().any(|file| file.starts_with(&path));
+        is_made || path.symlink_metadata().is_ok()
+    })
 }
 
 #[cfg(test)]
@@ -235,6 +262,41 @@ mod tests {
         // To ours it is a name like any other.
         assert!(!scene.is_outside("write_file", "~/a"));
         assert!(!scene.is_outside("write", " x"));
+    }
+
+    /// Git takes such a folder for a repository, whatever it is called, and runs what its
+    /// settings name.
+    #[test]
+    fn what_completes_a_repository_is_asked_about() {
+        let scene = scene();
+        for path in [
+            "HEAD",
+            "config",
+            "sub/HEAD",
+            "hooks/pre-commit",
+            "objects/keep",
+        ] {
+            assert!(!scene.is_outside("write_file", path), "{path} alone");
+        }
+        for name in ["ws/objects", "ws/refs", "ws/sub/objects"] {
+            fs::create_dir(scene.root.join(name)).unwrap();
+        }
+        assert!(scene.is_outside("write_file", "HEAD"));
+        assert!(!scene.is_outside("write_file", "config"), "without a HEAD");
+        fs::write(scene.root.join("ws/HEAD"), "ref: refs/heads/main").unwrap();
+        for path in ["config", "hooks/post-checkout", "refs/heads/x", "HEAD"] {
+            assert!(scene.is_outside("write_file", path), "{path}");
+        }
+        for path in ["notes", "sub/config", "sub/HEAD"] {
+            assert!(!scene.is_outside("write_file", path), "{path}");
+        }
+        // All of it in one call.
+        let change = |path: &str| json!({"path": path});
+        let changes = ["d/HEAD", "d/objects/x", "d/refs/x", "d/config", "d/note"].map(change);
+        let outside = scene
+            .ground
+            .outside("apply_patch", &json!({"changes": changes}));
+        assert_eq!(outside.unwrap().len(), 4);
     }
 
     #[test]

@@ -112,3 +112,41 @@ async fn one_that_is_given_nothing_runs_and_is_asked_about() {
     assert!(call.contains("nobody allowed it"), "it was believed: {run}");
     suite.ctl(&["config", "validate"]).await.ended(0);
 }
+
+/// A server that has a secret and asks git about the workspace, where the agent has put a
+/// repository: what that names is run by nobody, unless the user says of the server that it may.
+async fn repository_is_obeyed(variables: Value) -> (bool, String) {
+    let library = tempfile::tempdir_in("/tmp").unwrap();
+    let script = library.path().join("server.py");
+    let asking = r#"subprocess.run(["git", "-C", sys.argv[1], "status"], capture_output=True, text=True)"#;
+    let code = CODE.replace("json.dumps(dict(os.environ))", &format!("repr({asking})"));
+    std::fs::write(&script, code.replace("json, os", "json, subprocess, os")).unwrap();
+    let model = Server::start().await.unwrap();
+    let setup = Setup::anthropic(&model).set("tools.exec.ask", "off");
+    let entry = |workspace: &str| {
+        json!({"command": "/usr/bin/python3", "args": [&script, workspace],
+            "paths": {"rw": [workspace]}, "env": variables, "trusted": true})
+    };
+    let suite = started(setup.note("note", "before\n"), entry).await;
+    let plant = "git init -q . && git add note && git -c user.name=a -c user.email=a@b commit -qm a \
+        && git config filter.x.clean 'printenv TOKEN > leak; cat' && echo '* filter=x' > .gitattributes \
+        && echo laterr > note";
+    model.push(
+        Scenario::tool("execute_shell", json!({"command": plant})).then(Scenario::text("Planted.")),
+    );
+    assert_eq!(suite.ask("plant it").await["status"], "done");
+    assert!(suite.written(".gitattributes").is_some());
+    model.push(Scenario::tool("mine__tell", json!({})).then(Scenario::text("Done.")));
+    assert_eq!(suite.ask("go on").await["status"], "done");
+    let said = asked::words(asked::turns(&model, 4).await.last().unwrap());
+    (suite.written("leak").is_some(), said)
+}
+
+#[tokio::test]
+async fn repository_of_an_agent_is_not_obeyed_by_a_servers_git() {
+    let (is_obeyed, said) = repository_is_obeyed(json!({"TOKEN": SECRET})).await;
+    assert!(!is_obeyed && said.contains("dubious ownership"), "{said}");
+    let permitted = json!({"TOKEN": SECRET, "GIT_TEST_ASSUME_DIFFERENT_OWNER": "0"});
+    let (is_obeyed, said) = repository_is_obeyed(permitted).await;
+    assert!(is_obeyed, "{said}");
+}

@@ -1,3 +1,6 @@
+use std::path::Path;
+
+use openclaw_config::launch::real;
 use openclaw_config::schema::Schema;
 use serde_json::json;
 
