@@ -65,17 +65,19 @@ impl Client {
         Ok(response.into_inner().into())
     }
 
-    /// The few passages that a message is given unasked.
+    /// The few passages that a message is given unasked. `patient`: its answer is made
+    /// of them alone, so that files which are not read yet are waited for.
     pub async fn recall(
         &self,
         origin: &Origin,
         agent_id: &str,
-        text: &str,
+        (text, patient): (&str, bool),
     ) -> Result<Recall, CallError> {
         let request = wire::RecallRequest {
             agent_id: agent_id.to_owned(),
             text: text.to_owned(),
             shared: is_shared(&origin.session_key),
+            patient,
         };
         let response = self.0.clone().recall(origin.request(request)).await?;
         Ok(response.into_inner().into())

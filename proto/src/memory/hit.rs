@@ -162,6 +162,8 @@ pub struct Recall {
     pub limit: usize,
     /// with so many tokens together.
     pub tokens: usize,
+    /// Whether something was not looked at: files are still being read.
+    pub partial: bool,
 }
 
 /// A passage and its price.
@@ -260,6 +262,7 @@ impl From<wire::RecallResponse> for Recall {
             passages: passages.collect(),
             limit: response.limit as usize,
             tokens: response.tokens as usize,
+            partial: response.partial,
         }
     }
 }
@@ -275,6 +278,7 @@ impl From<Recall> for wire::RecallResponse {
             passages: passages.collect(),
             limit: number(recall.limit),
             tokens: number(recall.tokens),
+            partial: recall.partial,
         }
     }
 }

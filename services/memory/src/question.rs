@@ -142,10 +142,11 @@ impl Asked {
             warnings.push(warning.to_owned());
         }
         let taking_in = store.health().pending > 0 && !store.progress.borrow().done;
+        let unread = taking_in || !*store.looked.borrow();
         let (provider, model) = names(&self.embedder);
         Ok(SearchResults {
             hits: hits.take(self.limit).collect(),
-            partial: !found.complete || taking_in,
+            partial: !found.complete || unread,
             warnings,
             provider,
             model,

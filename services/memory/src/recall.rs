@@ -32,6 +32,7 @@ pub(crate) fn priced(found: SearchResults, store: &Store) -> Recall {
         hit,
     });
     Recall {
+        partial: found.partial,
         passages: passages.collect(),
         limit: store.search.recalled as usize,
         tokens: store.search.recalled_tokens as usize,

@@ -126,9 +126,14 @@ impl Service {
         if store.search.recalled == 0 || request.text.trim().is_empty() {
             return Ok(wire::RecallResponse::default());
         }
+        let patience = if request.patient {
+            QUESTION_WAITS
+        } else {
+            MESSAGE_WAITS
+        };
         let question = recall::question(request);
         let begin = Instant::now();
-        let found = self.ask(question, MESSAGE_WAITS, Asked::recall).await?;
+        let found = self.ask(question, patience, Asked::recall).await?;
         tracing::info!(
             message_id = MEMORY_SEARCHED,
             hits = found.hits.len(),
@@ -445,3 +450,6 @@ fn milliseconds(begin: Instant) -> f64 {
 fn whole_milliseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
+
+#[cfg(test)]
+mod tests;

@@ -178,12 +178,13 @@ impl Store {
     }
 }
 
-/// The longest time a message waits for the files to be looked at, when nobody
-/// has since the start: a small workspace is whole by then.
+/// The longest time a message to a model waits for the files to be looked at, when
+/// nobody has since the start: a small workspace is whole by then.
 pub(crate) const MESSAGE_WAITS: Duration = Duration::from_millis(100);
 
-/// The longest time a question put to memory itself waits for the same: an
-/// answer that leaves out what is there is worse than a late one.
+/// The longest time a question put to memory itself waits for the same, and a
+/// message that no model answers: an answer that leaves out what is there is worse
+/// than a late one.
 pub(crate) const QUESTION_WAITS: Duration = Duration::from_secs(5);
 
 /// The daemon is built to abort on a panic; in tests a poisoned lock shows as

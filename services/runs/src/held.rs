@@ -1,8 +1,8 @@
-//! What the sandbox of this machine makes of an agent, which the agent-runner
-//! alone knows.
+//! What the sandbox of this machine makes of an agent, and what answers it, which
+//! the agent-runner alone knows.
 
 use openclaw_proto::runner;
-use openclaw_settings::AgentSettings;
+use openclaw_settings::{AgentSettings, Backend};
 use openclaw_tools::Policy;
 
 /// The level at which there are neither commands nor files.
@@ -15,6 +15,15 @@ pub struct Held {
     pub level: String,
     /// When commands are asked about; empty: it starts no turn.
     pub ask: String,
+    /// What answers; empty: nobody does.
+    pub backend: String,
+}
+
+impl Held {
+    /// Whether no model answers, but memory alone.
+    pub(crate) fn is_offline(&self) -> bool {
+        self.backend == Backend::Offline.name()
+    }
 }
 
 /// What the agent-runner says of the agent; `None`: it does not answer.
@@ -25,6 +34,7 @@ pub async fn agent(runner: &runner::Client, id: &str) -> Option<Held> {
     Some(Held {
         level: agent.sandbox_level,
         ask: agent.ask,
+        backend: agent.backend,
     })
 }
 

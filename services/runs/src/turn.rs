@@ -235,7 +235,7 @@ impl Turns {
             let together = self.queue.compose(run, text).await;
             let asked = together.as_deref().unwrap_or(text);
             (
-                context::fetch(&self.memory, run, asked, received_ms).await,
+                context::fetch(self, run, asked, received_ms).await,
                 together,
             )
         };

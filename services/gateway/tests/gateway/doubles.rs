@@ -44,6 +44,8 @@ struct RunnerState {
     cut: Mutex<CancellationToken>,
     /// What StartTurn answers first.
     refusals: Mutex<Vec<Status>>,
+    /// What answers the agent.
+    backend: Mutex<&'static str>,
 }
 
 impl Runner {
@@ -59,6 +61,7 @@ impl Runner {
             started: sender,
             cut: Mutex::default(),
             refusals: Mutex::default(),
+            backend: Mutex::new("native"),
         }));
         let stop = CancellationToken::new();
         let service = runner::agent_runner_server::AgentRunnerServer::new(play.clone());
@@ -115,6 +118,10 @@ impl Runner {
     pub(crate) fn leave(&self) {
         self.stop.cancel();
         self.cut();
+    }
+
+    pub(crate) fn answer_with(&self, backend: &'static str) {
+        *lock(&self.play.0.backend) = backend;
     }
 
     pub(crate) fn refuse_once(&self, status: Status) {
@@ -266,8 +273,15 @@ impl runner::agent_runner_server::AgentRunner for RunnerPlay {
         &self,
         _: Request<runner::StatusRequest>,
     ) -> Result<Response<runner::StatusResponse>, Status> {
+        let backend = *lock(&self.0.backend);
+        let agent = runner::AgentModel {
+            agent_id: "main".to_owned(),
+            backend: backend.to_owned(),
+            ..Default::default()
+        };
         Ok(Response::new(runner::StatusResponse {
-            backend: "native".to_owned(),
+            backend: backend.to_owned(),
+            agents: vec![agent],
             ..Default::default()
         }))
     }
@@ -304,17 +318,37 @@ impl RunnerState {
 /// The memory daemon's part.
 pub(crate) struct Memory {
     pub(crate) queries: Arc<Mutex<Vec<String>>>,
+    reading: Arc<Mutex<Reading>>,
     _server: AbortOnDropHandle<()>,
     stop: CancellationToken,
 }
 
-struct MemoryPlay(Arc<Mutex<Vec<String>>>);
+/// How far memory is with its files.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) enum Reading {
+    /// It has read them.
+    #[default]
+    Done,
+    /// It has after a while, for those who wait.
+    ForAWhile,
+    /// It is not done by the time that somebody waits.
+    Long,
+}
+
+struct MemoryPlay {
+    queries: Arc<Mutex<Vec<String>>>,
+    reading: Arc<Mutex<Reading>>,
+}
 
 impl Memory {
     pub(crate) fn serve(socket: &Path) -> Self {
-        let queries = Arc::default();
+        let (queries, reading) = (Arc::default(), Arc::default());
         let stop = CancellationToken::new();
-        let service = memory::memory_server::MemoryServer::new(MemoryPlay(Arc::clone(&queries)));
+        let play = MemoryPlay {
+            queries: Arc::clone(&queries),
+            reading: Arc::clone(&reading),
+        };
+        let service = memory::memory_server::MemoryServer::new(play);
         let incoming = UnixListenerStream::new(UnixListener::bind(socket).unwrap());
         let server = Server::builder()
             .add_service(service)
@@ -322,9 +356,14 @@ impl Memory {
         let server = tokio::spawn(async move { server.await.unwrap() });
         Self {
             queries,
+            reading,
             _server: AbortOnDropHandle::new(server),
             stop,
         }
+    }
+
+    pub(crate) fn read(&self, reading: Reading) {
+        *lock(&self.reading) = reading;
     }
 
     pub(crate) fn leave(&self) {
@@ -352,7 +391,19 @@ impl memory::memory_server::Memory for MemoryPlay {
         &self,
         request: Request<memory::RecallRequest>,
     ) -> Result<Response<memory::RecallResponse>, Status> {
-        lock(&self.0).push(request.into_inner().text);
+        let request = request.into_inner();
+        lock(&self.queries).push(request.text);
+        let partial = match *lock(&self.reading) {
+            Reading::Done => false,
+            Reading::ForAWhile => !request.patient,
+            Reading::Long => true,
+        };
+        if partial {
+            return Ok(Response::new(memory::RecallResponse {
+                partial,
+                ..Default::default()
+            }));
+        }
         let hit = memory::Hit {
             path: "memory/2026-11-20.md".to_owned(),
             snippet: "the cat is Mourek".to_owned(),
@@ -367,6 +418,7 @@ impl memory::memory_server::Memory for MemoryPlay {
             passages: vec![recalled],
             limit: 3,
             tokens: 100,
+            partial,
         }))
     }
 

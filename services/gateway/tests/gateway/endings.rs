@@ -5,6 +5,7 @@
 use openclaw_proto::event::{Code, Kind};
 use tonic::Status;
 
+use crate::doubles::Reading;
 use crate::suite::{Suite, done, next, rest, soon, text};
 
 fn failed(kinds: &[Kind]) -> (Code, &str) {
@@ -176,4 +177,26 @@ async fn without_memory_the_reply_comes_with_a_note() {
     assert!(note.contains("openclaw-memory.service"), "{note}");
     suite.runner.say(&accepted.run_id, done());
     rest(replies).await;
+}
+
+#[tokio::test]
+async fn notes_that_are_not_read_yet_are_waited_for_where_memory_alone_answers() {
+    for (backend, reading, passages, notes) in [
+        ("offline", Reading::ForAWhile, 1, 0),
+        ("offline", Reading::Long, 0, 1),
+        ("native", Reading::ForAWhile, 0, 0),
+    ] {
+        let suite = Suite::start().await;
+        suite.runner.answer_with(backend);
+        suite.memory.read(reading);
+        let (accepted, replies) = suite.say("who is my cat?").await;
+        let turn = suite.runner.started().await;
+        let given = (turn.passages.len(), turn.notes.len());
+        assert_eq!(given, (passages, notes), "{backend}, {reading:?}");
+        for note in &turn.notes {
+            assert!(note.contains("still reading your notes"), "{note}");
+        }
+        suite.runner.say(&accepted.run_id, done());
+        rest(replies).await;
+    }
 }

@@ -181,7 +181,8 @@ async fn a_group_is_told_nothing_of_private_conversations_nor_of_memory_md() {
             };
             assert_eq!(paths, expected, "{key} {corpus}");
         }
-        let recall = client.recall(&asker, "", "What is the alarm code?").await;
+        let recall = client.recall(&asker, "", ("What is the alarm code?", false));
+        let recall = recall.await;
         let given = recall.unwrap().passages;
         let path = |given: &Recalled| given.hit.path.clone();
         assert!(given.iter().map(path).all(|path| path == note), "{given:?}");
@@ -204,7 +205,7 @@ async fn a_group_is_told_nothing_of_private_conversations_nor_of_memory_md() {
     let files = client.load_bootstrap(&origin(), "main").await.unwrap();
     assert!(files.iter().any(|file| file.name == "MEMORY.md"));
     let recall = client
-        .recall(&origin(), "", "What is the alarm code?")
+        .recall(&origin(), "", ("What is the alarm code?", false))
         .await;
     let given = recall.unwrap().passages;
     assert!(given.iter().any(|given| given.hit.snippet.contains("0815")));

@@ -225,6 +225,10 @@ fn fallback_has_what_no_segment_has() {
             .len(),
         2
     );
+    database.leave_fallback(third).unwrap();
+    let left = (found(&database, "do").len(), found(&database, "owl").len());
+    assert_eq!(left, (0, 1), "that part alone");
+    database.fill_fallback().unwrap();
     database.leave_fallback(second).unwrap();
     assert!(found(&database, "owl").is_empty());
     assert_eq!(

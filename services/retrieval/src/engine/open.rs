@@ -156,3 +156,6 @@ fn remove_strangers(folder: &Path, segments: &[(i64, Arc<Segment>)]) -> Result<(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -151,3 +151,6 @@ fn put_one(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

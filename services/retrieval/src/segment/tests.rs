@@ -245,6 +245,9 @@ fn segment_has_its_long_words_in_order() {
         words.iter().all(|word| word.len() >= 8) && words.contains(&"zeppelin"),
         "{words:?}"
     );
+    for word in words {
+        assert_eq!(segment.words_from(word).next(), Some(word));
+    }
     let bytes = b"one\ntwo\nthree";
     for (at, line) in [
         (0, 0..4),

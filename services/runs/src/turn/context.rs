@@ -4,19 +4,32 @@ use std::future::Future;
 use std::time::Duration;
 
 use openclaw_proto::call::{CallError, Patience, within};
-use openclaw_proto::memory::{Client, Hit, Recall};
+use openclaw_proto::memory::{Hit, Recall};
 use openclaw_proto::origin::Origin;
-use openclaw_proto::runner::{ContextFile, Passage};
+use openclaw_proto::runner::{self, ContextFile, Passage};
 
+use super::Turns;
+use crate::held;
 use crate::run::Run;
 
 /// How long a turn waits for memory. A daemon that has to be started first
 /// answers well within it.
 const DEADLINE: Duration = Duration::from_secs(5);
 
+/// The same for a message that memory alone answers, for which it reads the files
+/// first that it has not read since its start.
+const PATIENT: Duration = Duration::from_secs(10);
+
 /// Characters of the message that memory is told; it looks at no more of a
 /// long one.
 const TOLD: usize = 2000;
+
+/// What the user is told where memory is not there,
+const SILENT: &str = "memory did not answer; this reply is made without it \
+                      (systemctl --user status openclaw-memory.service)";
+/// and where it has just been started.
+const UNREAD: &str = "memory is still reading your notes, so that this reply may lack what is in \
+                      them; ask again in a moment (openclawctl memory status says how far it is)";
 
 /// What memory adds to a message.
 #[derive(Debug, Default)]
@@ -30,7 +43,8 @@ pub(super) struct Context {
 }
 
 /// Asks memory. What it does not answer is left out; the user is told once.
-pub(super) async fn fetch(memory: &Client, run: &Run, text: &str, received_ms: i64) -> Context {
+pub(super) async fn fetch(turns: &Turns, run: &Run, text: &str, received_ms: i64) -> Context {
+    let memory = &turns.memory;
     let agent = run.key.agent().as_str();
     let origin = Origin {
         run_id: run.id.clone(),
@@ -39,7 +53,7 @@ pub(super) async fn fetch(memory: &Client, run: &Run, text: &str, received_ms: i
     let told: String = text.chars().take(TOLD).collect();
     let (bootstrap, recall) = tokio::join!(
         in_time(|| memory.load_bootstrap(&origin, agent)),
-        in_time(|| memory.recall(&origin, agent, &told)),
+        recalled(turns, &origin, agent, &told),
     );
     let problems = [
         ("bootstrap files", bootstrap.as_ref().err()),
@@ -55,21 +69,42 @@ pub(super) async fn fetch(memory: &Client, run: &Run, text: &str, received_ms: i
         );
     }
     let is_silent = problems.iter().any(|(_, error)| error.is_some());
-    let note = is_silent.then(|| {
-        "memory did not answer; this reply is made without it \
-         (systemctl --user status openclaw-memory.service)"
-            .to_owned()
-    });
+    let (recall, is_unread) = recall.unwrap_or_default();
+    let notes = [(is_silent, SILENT), (is_unread, UNREAD)];
+    let notes = notes.into_iter().filter(|(is_so, _)| *is_so);
     Context {
-        notes: note.into_iter().collect(),
+        notes: notes.map(|(_, note)| note.to_owned()).collect(),
         bootstrap: bootstrap
             .unwrap_or_default()
             .into_iter()
             .map(file)
             .collect(),
-        recall: recall.unwrap_or_default(),
+        recall,
         received_ms,
     }
+}
+
+/// What memory has on `told`, and whether an answer of memory alone lacks files that
+/// are still being read. A model is not kept waiting for them.
+async fn recalled(
+    turns: &Turns,
+    origin: &Origin,
+    agent: &str,
+    told: &str,
+) -> Result<(Recall, bool), CallError> {
+    let memory = &turns.memory;
+    let recall = in_time(|| memory.recall(origin, agent, (told, false))).await?;
+    if !recall.partial || !is_offline(&turns.runner, agent).await {
+        return Ok((recall, false));
+    }
+    let recall = within(PATIENT, memory.recall(origin, agent, (told, true))).await?;
+    let is_unread = recall.partial;
+    Ok((recall, is_unread))
+}
+
+async fn is_offline(runner: &runner::Client, agent: &str) -> bool {
+    let held = tokio::time::timeout(DEADLINE, held::agent(runner, agent)).await;
+    held.ok().flatten().is_some_and(|held| held.is_offline())
 }
 
 /// Asks memory, again where it died over it: what is asked has no effects, and

@@ -88,7 +88,7 @@ async fn start_again(reply: &mut Reply<'_>, left: Left) -> Kind {
         return interrupted();
     };
     // When it came is not known any more: of its own session nothing is recalled.
-    let context = context::fetch(&reply.turns.memory, reply.run, &text, 0).await;
+    let context = context::fetch(reply.turns, reply.run, &text, 0).await;
     let admitted = Admitted {
         accepted: left.accepted,
         transcript: left.transcript,

@@ -63,10 +63,16 @@ fn tables_differ_when_what_is_in_them_does() {
     let identity = || files.open().unwrap().identity();
     let first = identity();
     assert_eq!(identity(), first);
-    let mut other = Files::data();
-    *other.last_mut().unwrap() ^= 1;
-    files.write(&Files::header(), &other);
-    assert_ne!(identity(), first);
+    let scales = 3 * DIMENSIONS;
+    let mut all = vec![first];
+    for (at, bit) in (scales..scales + 6).flat_map(|at| [(at, 1), (at, 2)]) {
+        let mut other = Files::data();
+        other[at] ^= bit;
+        files.write(&Files::header(), &other);
+        let other = identity();
+        assert!(!all.contains(&other), "byte {at}, bit {bit}");
+        all.push(other);
+    }
 }
 
 #[test]

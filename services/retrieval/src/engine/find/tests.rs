@@ -100,3 +100,36 @@ fn hits_say_whether_the_kind_of_thing_is_told() {
     let told = |words: &str| saying(&found, words).told;
     assert_eq!((told("300 euros"), told("is blue")), (1.0, 0.0));
 }
+
+/// The question asks nothing but who spoke, so no word is left that could be near.
+#[test]
+fn name_of_who_speaks_is_not_compared_with_what_is_said() {
+    let words = |question: &str| -> f64 { hits(question).iter().map(|hit| hit.parts.words).sum() };
+    assert_eq!(words("Ada?"), 0.0);
+    assert!(words("Is the boiler blue?") > 0.0);
+}
+
+/// A note of so many days ago.
+fn note(path: &str, day: i64, text: &str) -> Document {
+    Document {
+        source: Source::Memory,
+        day_ms: Some(NOW_MS - day * 86_400_000),
+        body: Body::Text(text.to_owned()),
+        ..conversation(path, &[])
+    }
+}
+
+#[test]
+fn newer_note_is_first_where_age_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let (engine, _) = Engine::open(folder.path(), Options::default()).unwrap();
+    let older = note("older", 9, "The alarm code of the garage is 4711.");
+    let newer = "The alarm code of the garage behind the house by the river is 0815.";
+    engine.put(&[older, note("newer", 2, newer)]).unwrap();
+    let mut query = Query::new("What is the alarm code of the garage?", NOW_MS);
+    for (decay_floor, first) in [(0.9, "newer"), (1.0, "older")] {
+        query.ranking.decay_floor = decay_floor;
+        let hits = engine.search(&query).unwrap().hits;
+        assert_eq!(hits[0].path, first, "{hits:?}");
+    }
+}

@@ -70,3 +70,27 @@ fn files_of_which_nothing_is_left_are_merged_away() {
     assert_eq!(merged(all), (vec![0, 0, 1], vec![]));
     assert_eq!(merged(Vec::new()), (vec![], vec![]));
 }
+
+#[test]
+fn fallback_is_emptied_when_everything_is_in_a_segment_again() {
+    use crate::document::{Body, Document};
+    let folder = tempfile::tempdir().unwrap();
+    let (engine, _) = Engine::open(folder.path(), Options::default()).unwrap();
+    let fox = Document {
+        path: "fox.md".to_owned(),
+        source: Source::Memory,
+        stamp: "1".to_owned(),
+        modified_ms: 0,
+        day_ms: None,
+        topic: String::new(),
+        body: Body::Text("A fox sleeps.".to_owned()),
+    };
+    engine.put(&[fox]).unwrap();
+    let waiting = engine.writer().fill_fallback().unwrap();
+    engine.waiting.store(waiting, Ordering::Relaxed);
+    let found = || engine.reader().search_fallback(&["fox".to_owned()], 9);
+    assert_eq!((waiting, found().unwrap().len()), (1, 1));
+    engine.maintain().unwrap();
+    assert!(found().unwrap().is_empty());
+    assert_eq!(engine.status().waiting, 0);
+}

@@ -304,3 +304,14 @@ fn verb_that_is_needed_is_missed_more_than_others() {
     };
     assert!(missing(&kind("race")) < missing(&kind("")));
 }
+
+#[test]
+fn what_the_writer_calls_theirs_is_not_of_who_is_asked_about() {
+    let words = [(name("ada"), 1.0), (word("passport", ""), 1.0)];
+    let share = |text: &str| share(&words, text, "");
+    let of_ada = share("Ada called. The passport is in the drawer.");
+    let of_writer = share("Ada called. My passport is in the drawer.");
+    is_near(of_writer, of_ada * UNTOLD);
+    // What is theirs is another thing.
+    is_near(share("Ada called. The passport is in my drawer."), of_ada);
+}

@@ -240,3 +240,18 @@ fn words_of_a_run_belong_together_by_their_piece() {
     let staying = read(Language::English, &["x"], "千鶴はどこに住んでいる");
     assert!(staying.words.iter().any(|word| word.is_needed));
 }
+
+#[test]
+fn pairs_that_say_a_day_give_way_to_it_and_others_stay() {
+    let text = "昨日の医者";
+    let asked = read(Language::English, &["昨日は医者に行った"], text);
+    let has = |question: &Question, pair: &str| {
+        let mut words = question.words.iter();
+        words.any(|word| word.keys == [term::key(pair)])
+    };
+    assert!(has(&asked, "昨日") && has(&asked, "医者"), "{asked:?}");
+    // 2026-03-04.
+    let asked = asked.asked_at(text, 1_772_625_600_000);
+    assert!(!has(&asked, "昨日") && has(&asked, "医者"), "{asked:?}");
+    assert_eq!(asked.day.unwrap().name, "2026-03-03");
+}

@@ -49,6 +49,16 @@ fn a_long_line_is_cut_around_the_match() {
     assert!(early.text.starts_with("fox") && early.text.ends_with(ELLIPSIS));
 }
 
+#[test]
+fn line_that_just_fits_is_shown_whole_and_a_longer_one_cut() {
+    let filler = "nothing of it\n".repeat(60);
+    for (size, is_whole) in [(SIZE, true), (SIZE + 1, false)] {
+        let line = format!("a fox {}", "x".repeat(size - 6));
+        let snippet = shown(&format!("{line}\n{filler}"), "fox");
+        assert_eq!(snippet.text == line, is_whole, "{size}");
+    }
+}
+
 /// Words that weigh so much, each with its relations.
 fn wanted(words: &[(&str, &str, &str, f32)]) -> Wanted {
     let keys = |text: &str| -> Vec<u64> { text.split_whitespace().map(term::key).collect() };
