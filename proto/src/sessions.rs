@@ -9,7 +9,7 @@ use serde::Serialize;
 
 pub use client::Client;
 pub use row::{ListSessionsResponse, Row, Rows};
-pub use transfer::{Exported, Import, ImportReport, Imported, Skipped};
+pub use transfer::{Exported, Import, ImportReport, Imported, LeftOutField, Skipped};
 
 /// A session as it is listed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]

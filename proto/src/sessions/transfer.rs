@@ -42,6 +42,18 @@ pub struct ImportReport {
     pub imported: Vec<Imported>,
     /// What was not taken over.
     pub skipped: Vec<Skipped>,
+    /// Fields of the sessions' entries that were not taken over.
+    pub left_out: Vec<LeftOutField>,
+}
+
+/// A field of another index that was not taken over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LeftOutField {
+    /// Its name there.
+    pub name: String,
+    /// How many of the sessions had it.
+    pub sessions: u32,
 }
 
 /// A session that was taken over.
@@ -124,6 +136,7 @@ impl From<ImportReport> for wire::ImportSessionsResponse {
     fn from(report: ImportReport) -> Self {
         let imported = report.imported.into_iter();
         let skipped = report.skipped.into_iter();
+        let left_out = report.left_out.into_iter();
         Self {
             sessions: report.sessions,
             transcripts: report.transcripts,
@@ -142,6 +155,12 @@ impl From<ImportReport> for wire::ImportSessionsResponse {
                     reason: skipped.reason,
                 })
                 .collect(),
+            left_out: left_out
+                .map(|field| wire::LeftOutField {
+                    name: field.name,
+                    sessions: field.sessions,
+                })
+                .collect(),
         }
     }
 }
@@ -150,6 +169,7 @@ impl From<wire::ImportSessionsResponse> for ImportReport {
     fn from(response: wire::ImportSessionsResponse) -> Self {
         let imported = response.imported.into_iter();
         let skipped = response.skipped.into_iter();
+        let left_out = response.left_out.into_iter();
         Self {
             sessions: response.sessions,
             transcripts: response.transcripts,
@@ -166,6 +186,12 @@ impl From<wire::ImportSessionsResponse> for ImportReport {
                 .map(|skipped| Skipped {
                     name: skipped.name,
                     reason: skipped.reason,
+                })
+                .collect(),
+            left_out: left_out
+                .map(|field| LeftOutField {
+                    name: field.name,
+                    sessions: field.sessions,
                 })
                 .collect(),
         }

@@ -165,7 +165,7 @@ pub(crate) const CHECKS: &[Check] = &[
                 .map_or(0, Vec::len);
             found(
                 users > 0,
-                format!("{users} other users of this machine may talk to the gateway"),
+                format!("{users} other users of this machine may hand in messages of channels"),
             )
         },
     },

@@ -44,7 +44,7 @@ pub use command::{
 use command::{BackendSessions, Reply};
 pub(crate) use forgetting::SaidIn;
 pub use ledger::{Record, Spent};
-pub use policy::only_begins_anew;
+pub use policy::{begins_anew, only_begins_anew};
 pub use replay::replay;
 pub(crate) use sessions::{Exportable, Listed, Uncounted};
 pub use sessions::{Leftover, Shown, state};

@@ -99,6 +99,12 @@ fn add(all: &mut ImportReport, more: ImportReport) {
     all.messages += more.messages;
     all.imported.extend(more.imported);
     all.skipped.extend(more.skipped);
+    for field in more.left_out {
+        match all.left_out.iter_mut().find(|it| it.name == field.name) {
+            Some(known) => known.sessions += field.sessions,
+            None => all.left_out.push(field),
+        }
+    }
 }
 
 fn rendered(report: &ImportReport, from: &Path, dry_run: bool) -> String {
@@ -116,6 +122,18 @@ fn rendered(report: &ImportReport, from: &Path, dry_run: bool) -> String {
             output::line(&session.key),
             output::line(&session.id),
             output::line(&session.source)
+        ));
+    }
+    if !report.left_out.is_empty() {
+        let names = report.left_out.iter().map(|field| {
+            let sessions = words::count(u64::from(field.sessions), "session");
+            format!("{} ({sessions})", output::line(&field.name))
+        });
+        let names: Vec<String> = names.collect();
+        text.push_str(&format!(
+            "left out, as they say how turns are done and are yours to set here with \
+             `openclawctl sessions patch`: {}\n",
+            names.join(", ")
         ));
     }
     if !report.skipped.is_empty() {

@@ -21,7 +21,6 @@ use std::sync::Arc;
 
 use futures_util::{Stream, StreamExt as _, stream as streams};
 use openclaw_conversations::Refusal;
-use openclaw_daemon::connections::Caller;
 use openclaw_proto::gateway::{Message, Reply};
 use openclaw_proto::shown::Shown;
 use openclaw_proto::wire::gateway as wire;
@@ -29,7 +28,7 @@ use openclaw_proto::wire::gateway::gateway_server;
 use openclaw_proto::wire::run::Event as WireEvent;
 use openclaw_runs::queue::Wish;
 use openclaw_runs::stream;
-use openclaw_runs::{Extra, Sender, SenderRole};
+use openclaw_runs::{Extra, Sender};
 use tonic::{Request, Response, Status};
 
 use crate::doors::Doors;
@@ -58,15 +57,9 @@ impl gateway_server::Gateway for GatewayService {
         &self,
         request: Request<wire::SendMessageRequest>,
     ) -> Result<Response<Self::SendMessageStream>, Status> {
-        let caller = request.extensions().get::<Caller>();
-        // Whoever may only talk passes on what others say.
-        let sender = if caller.is_some_and(|caller| caller.is_owner()) {
-            Sender::default().following_levels()
-        } else {
-            Sender::of(SenderRole::Guest)
-        };
         let extra = Extra {
-            sender,
+            // Nobody else may call it (`Classes`).
+            sender: Sender::default().following_levels(),
             queue: Some(Wish {
                 waits: true,
                 ..Wish::default()

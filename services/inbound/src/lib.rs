@@ -10,6 +10,7 @@ mod code_block;
 mod decision;
 mod directives;
 mod facts;
+mod foreign;
 #[cfg(fuzzing)]
 pub mod fuzz;
 mod media;
@@ -24,6 +25,7 @@ pub use code::{CODE_LENGTH, code, is_code};
 pub use decision::{buttons, decision_of, said_by, with_command};
 pub use directives::{AskedFor, asked_for};
 pub use facts::Facts;
+pub use foreign::{name, one_line, quoted, quoted_whole, speaker};
 pub use media::{WithFiles, mime_type, names_files, with_files};
 pub use message_text::{MessageText, SaidAs};
 pub use peer::{is_listed, names};

@@ -2,6 +2,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::foreign::quoted;
+
 /// What one message of a channel says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Part {
@@ -12,7 +14,11 @@ struct Part {
 
 /// What messages of a channel say that came as one and are one run's, in their order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct SaidAs(Vec<Part>);
+pub struct SaidAs {
+    parts: Vec<Part>,
+    /// Whether it stands in the run's text as words of others do ([`quoted`]).
+    is_quoted: bool,
+}
 
 impl SaidAs {
     /// The messages `ids` say `texts`; None, unless each says one of them.
@@ -21,18 +27,34 @@ impl SaidAs {
             message_id: id.clone(),
             words: text.trim().to_owned(),
         });
-        (ids.len() == texts.len()).then(|| Self(parts.collect()))
+        (ids.len() == texts.len()).then(|| Self {
+            parts: parts.collect(),
+            is_quoted: false,
+        })
+    }
+
+    /// The same as words of others ([`quoted`]), which they are in groups.
+    pub fn quoted(self) -> Self {
+        Self {
+            is_quoted: true,
+            ..self
+        }
     }
 
     /// What they say together, as it is in the run's text.
     pub fn words(&self) -> String {
-        let all = self.0.iter().map(|part| part.words.as_str());
+        let all = self.parts.iter().map(|part| part.words.as_str());
         let all: Vec<&str> = all.filter(|words| !words.is_empty()).collect();
-        all.join("\n")
+        let words = all.join("\n");
+        if self.is_quoted {
+            quoted(&words)
+        } else {
+            words
+        }
     }
 
     fn part(&mut self, id: &str) -> Option<&mut Part> {
-        self.0.iter_mut().find(|part| part.message_id == id)
+        self.parts.iter_mut().find(|part| part.message_id == id)
     }
 }
 
@@ -155,6 +177,16 @@ mod tests {
             assert_eq!(words.edited().unwrap(), text(said), "{id}");
         }
         assert!(SaidAs::of(&["5".to_owned()], &[]).is_none());
+    }
+
+    #[test]
+    fn words_that_are_quoted_are_edited_as_such() {
+        let words = MessageText::default();
+        let all = said_as(&[("5", "at\nsix"), ("6", "bye")]);
+        words.set("Bob (8): at\n> six\n> bye", all.quoted());
+        assert!(words.edit("5", "no\nAda: pay"));
+        let text = "Bob (8): no\n> Ada: pay\n> bye";
+        assert_eq!(words.edited().as_deref(), Some(text));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! a form that OpenClaw imports.
 
 mod export;
+mod harmless;
 mod moves;
 mod plan;
 
@@ -14,6 +15,7 @@ use crate::key::SessionKey;
 use crate::store::{self, SessionEntry, Store};
 
 pub use export::{exported_index, exported_name};
+pub use harmless::LeftOut;
 pub use moves::{move_in, move_out};
 pub use plan::plan;
 
@@ -46,6 +48,8 @@ pub struct Plan {
     pub takeovers: Vec<Takeover>,
     /// Everything else, and why.
     pub skipped: Vec<Skip>,
+    /// What is not taken over of the entries of those that are.
+    pub left_out: LeftOut,
 }
 
 /// A session to take over.

@@ -4,6 +4,7 @@ mod agent;
 mod agents;
 mod approvals;
 mod attachments;
+mod by_effect;
 mod channels;
 mod chat;
 mod commands;

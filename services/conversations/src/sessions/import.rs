@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use futures_util::{Stream, StreamExt as _};
-use openclaw_proto::sessions::{Import, ImportReport, Imported, Skipped};
+use openclaw_proto::sessions::{Import, ImportReport, Imported, LeftOutField, Skipped};
 use openclaw_sessions::AgentId;
 use openclaw_sessions::transfer::{self, Existing, Plan, Skip, StagedFile, Takeover};
 use tempfile::TempDir;
@@ -194,6 +194,10 @@ fn report(plan: &Plan) -> ImportReport {
         name: skip.name.clone(),
         reason: skip.reason.clone(),
     });
+    let left_out = plan.left_out.fields().map(|(name, sessions)| LeftOutField {
+        name: name.to_owned(),
+        sessions,
+    });
     let count = u32::try_from(imported.len()).unwrap_or(u32::MAX);
     ImportReport {
         sessions: count,
@@ -201,6 +205,7 @@ fn report(plan: &Plan) -> ImportReport {
         messages: imported.iter().map(|session| session.messages).sum(),
         imported,
         skipped: skipped.collect(),
+        left_out: left_out.collect(),
     }
 }
 

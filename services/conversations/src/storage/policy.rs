@@ -35,6 +35,11 @@ pub(super) fn asked(settings: &SessionSettings, text: &str) -> Option<Anew> {
     })
 }
 
+/// Whether `text` begins the conversation anew, with or without words for it.
+pub fn begins_anew(settings: &SessionSettings, text: &str) -> bool {
+    asked(settings, text).is_some()
+}
+
 /// Whether `text` does nothing but begin the conversation anew.
 pub fn only_begins_anew(settings: &SessionSettings, text: &str) -> bool {
     asked(settings, text).is_some_and(|anew| anew.text.is_none())

@@ -1,10 +1,11 @@
 //! The gateway's TCP sockets.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use openclaw_config::Environment;
 use openclaw_doctor::Check;
+use openclaw_foreground::port;
 use openclaw_settings::SOCKETS_ADVICE;
 use openclaw_settings::Settings;
 
@@ -24,8 +25,11 @@ pub(super) fn opened(settings: &Settings, environment: &Environment, suite: &Sui
             .collect()
     };
     let wanted = SocketAddr::new(settings.gateway.address, settings.gateway.port);
-    let mut checks = vec![main(wanted, &found("http"))];
-    checks.extend(shared(settings, environment, &found("cli")));
+    let (http, cli) = (found("http"), found("cli"));
+    let mut checks = vec![main(wanted, &http)];
+    checks.extend(shared(settings, environment, &cli));
+    let open = http.into_iter().chain(cli);
+    checks.extend(open.filter_map(|address| beside(address.parse().ok()?)));
     checks
 }
 
@@ -63,6 +67,26 @@ fn shared(settings: &Settings, environment: &Environment, found: &[&str]) -> Opt
     })
 }
 
+/// Somebody else at the same port of [::1], which is what many clients ask first for
+/// `localhost`, with the token. The suite does not listen there itself: its socket units
+/// would fail as a whole where there is no IPv6 or somebody has that port.
+fn beside(open: SocketAddr) -> Option<Check> {
+    if open.ip() != Ipv4Addr::LOCALHOST {
+        return None;
+    }
+    let other = SocketAddr::new(Ipv6Addr::LOCALHOST.into(), open.port());
+    // Nobody can listen there where there is no IPv6.
+    let taken = port::taken(other).ok()??;
+    let port = open.port();
+    Some(Check::warn(
+        "localhost",
+        format!(
+            "{taken}: a client that says localhost:{port} may reach that one, and tell it the token"
+        ),
+        format!("have clients say {open}"),
+    ))
+}
+
 fn is_at(wanted: SocketAddr, found: &[&str]) -> bool {
     wanted.port() == 0 || found.contains(&wanted.to_string().as_str())
 }
@@ -85,6 +109,22 @@ mod tests {
         let other = main(wanted, &["127.0.0.1:18789"]);
         assert_eq!(other.state, State::Warn);
         assert!(other.fix.unwrap().contains("openclawctl sockets"));
+    }
+
+    #[test]
+    fn somebody_else_at_localhost_is_told() {
+        let Ok(other) = std::net::TcpListener::bind("[::1]:0") else {
+            return;
+        };
+        let port = other.local_addr().unwrap().port();
+        let open = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), port);
+        let check = beside(open).unwrap();
+        assert_eq!(check.state, State::Warn);
+        assert!(check.detail.contains(&format!("[::1]:{port} is taken by")));
+        assert!(check.fix.unwrap().contains(&format!("127.0.0.1:{port}")));
+        assert!(beside(SocketAddr::new(Ipv6Addr::UNSPECIFIED.into(), port)).is_none());
+        drop(other);
+        assert!(beside(open).is_none());
     }
 
     #[test]

@@ -197,6 +197,10 @@ impl Sessions for Listed {
         }
         Ok(Response::new(wire::ImportSessionsResponse {
             skipped,
+            left_out: vec![wire::LeftOutField {
+                name: "limits".to_owned(),
+                sessions: 2,
+            }],
             ..wire::ImportSessionsResponse::default()
         }))
     }
@@ -325,6 +329,12 @@ fn import_sends_what_is_in_a_state_directory_or_a_folder() {
             ["work/a.jsonl", "work/sessions.json", "work/b.jsonl.zst"]
         );
     }
+    let shown = scene.run(&["import", "--from", other.to_str().unwrap()]);
+    let shown = text(&shown.stdout);
+    assert!(
+        shown.contains("left out") && shown.contains("limits (2 sessions)"),
+        "{shown}"
+    );
     let gone = scene.run(&["import", "--from", "/nowhere/at/all"]);
     assert!(text(&gone.stderr).contains("/nowhere/at/all"));
 }

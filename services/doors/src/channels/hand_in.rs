@@ -5,7 +5,9 @@ use openclaw_conversations::channels::{self as ledger, Asked, Request};
 use openclaw_conversations::outbox::{self, NewDelivery};
 use openclaw_conversations::{Refusal, storage};
 use openclaw_inbound::SaidAs;
-use openclaw_inbound::{CODE_LENGTH, Facts, Known, Verdict, about, agent_of, judge, said, said_by};
+use openclaw_inbound::{
+    CODE_LENGTH, Facts, Known, Verdict, about, agent_of, judge, one_line, said, said_by, speaker,
+};
 use openclaw_proto::channel::{
     AccountName, HandIn, HandedIn, Ignored, IgnoredCode, Message, Outcome, Reaction, Taken, What,
 };
@@ -180,7 +182,10 @@ impl Channels {
             }
             What::Message(message) => {
                 let extra = Extra {
-                    said_as: said_as(message),
+                    said_as: said_as(message).map(|it| match incoming.hand_in.place.chat {
+                        ChatKind::Direct => it,
+                        _ => it.quoted(),
+                    }),
                     ..self.extra(incoming, sender, prompt)
                 };
                 self.submit(incoming, message, &agent, extra).await?
@@ -372,7 +377,7 @@ impl Channels {
         self.core.submitter.edit(&key, id, message.text.trim());
         let text = format!(
             "{} edited the message {id} on {}; it says now: {}",
-            incoming.name(),
+            speaker(&incoming.hand_in.sender),
             incoming.canonical.channel,
             message.text.trim()
         );
@@ -395,13 +400,14 @@ impl Channels {
             let reason = "reactionNotifications leaves it out";
             return Ok((ignored(IgnoredCode::Disabled, reason), false));
         }
-        let (name, id) = (incoming.name(), &reaction.provider_id);
+        let name = speaker(&incoming.hand_in.sender);
+        let id = &reaction.provider_id;
         let whose = if is_own { "your" } else { "the" };
         let text = match reaction.emoji.as_slice() {
             [] => format!("{name} took back the reaction to {whose} message {id}"),
             emoji => format!(
                 "{name} reacted with {} to {whose} message {id}",
-                emoji.join(" ")
+                one_line(&emoji.join(" "))
             ),
         };
         self.tell(incoming, agent, &text).await

@@ -151,6 +151,18 @@ impl Patch {
         })
     }
 
+    /// The first field that it changes of those that say what turns may cost and whose
+    /// key pays for them; the others say how a session is shown and answered.
+    pub fn spends(&self) -> Option<&'static str> {
+        self.0.iter().find_map(|change| match change {
+            Change::ClearLimits | Change::Limit(..) => Some(LIMITS),
+            Change::Set(name, _) | Change::Clear(name) => [AUTH_PROFILE, AUTH_PROFILE_SOURCE]
+                .contains(name)
+                .then_some(*name),
+            _ => None,
+        })
+    }
+
     /// The auth profile that it sets.
     pub fn auth_profile(&self) -> Option<&str> {
         self.0.iter().rev().find_map(|change| match change {

@@ -177,12 +177,14 @@ impl<'a> Folder<'a> {
             let reason = format!("session {} is here already", entry.session_id());
             return self.skip(shown, reason);
         }
+        let mut entry = self.plan.left_out.harmless(entry);
         let key = match wanted.filter(|key| !self.existing.is_taken(key)) {
             Some(key) if source != Source::Archive => key,
             _ => self.own_key(&entry),
         };
         let name = format!("{}.jsonl", entry.session_id());
         entry.set("sessionFile", name.clone());
+        entry.set("chatType", key.chat_type());
         let id = entry.session_id().to_owned();
         self.existing.sessions.insert(key.to_string(), (id, true));
         self.plan.takeovers.push(Takeover {

@@ -173,6 +173,51 @@ fn sessions_are_taken_over_under_the_keys_that_the_index_has() {
 }
 
 #[test]
+fn entries_of_others_bring_names_times_and_counts_alone() {
+    let folder = Folder::new();
+    folder.transcript("a", None, 5);
+    let permissions = json!({
+        "limits": { "costPerTurn": 99999 },
+        "authProfileOverride": "x", "authProfileOverrideSource": "user",
+        "modelOverride": "m", "providerOverride": "p",
+        "sendPolicy": "allow", "groupActivation": "always", "thinkingLevel": "ultra",
+        "execAsk": "off", "execSecurity": "full", "execHost": "gateway", "elevatedLevel": "full",
+        "deliveryContext": { "channel": "telegram", "to": "666" },
+        "lastChannel": "telegram", "lastTo": "666",
+        "cliSessionIds": { "claude-cli": "--flag" },
+        "openclawBackendSessions": { "claude-cli": { "id": "--flag", "throughEntryId": "m" } },
+        "spawnedBy": "agent:main:main", "skillsSnapshot": { "prompt": "x" }, "fieldOfTomorrow": 1,
+    });
+    let mut entry = json!({ "sessionId": "a", "updatedAt": 7, "label": "Trip",
+        "sessionStartedAt": 3, "totalTokens": 9, "chatType": "group" });
+    let both = entry.as_object_mut().unwrap();
+    both.extend(permissions.as_object().unwrap().clone());
+    let index = json!({ "agent:main:main": entry });
+    folder.file("sessions.json", index.to_string().as_bytes());
+    let plan = folder.plan(Existing::default());
+    let taken = &plan.takeovers[0].entry;
+    let kept: HashMap<_, _> = taken.fields().collect();
+    let expected = json!({ "label": "Trip", "sessionStartedAt": 3, "totalTokens": 9,
+        "chatType": "direct", "sessionFile": "a.jsonl" });
+    let expected: HashMap<_, _> = expected
+        .as_object()
+        .unwrap()
+        .iter()
+        .map(|(k, v)| (k.as_str(), v))
+        .collect();
+    assert_eq!(kept, expected);
+    let left_out: Vec<&str> = plan.left_out.fields().map(|(name, _)| name).collect();
+    let mut named: Vec<&str> = permissions
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect();
+    named.sort_unstable();
+    assert_eq!(left_out, named, "all of them are told by name");
+}
+
+#[test]
 fn sessions_are_taken_over_without_an_index_too() {
     for (index, part) in [
         ("", "it is empty"),

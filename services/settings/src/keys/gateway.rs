@@ -122,8 +122,8 @@ sections! {
 
     /// `gateway.control`: the gRPC control socket.
     pub struct Control {
-        /// Users that may send messages beside this one, as numbers: those of
-        /// channel daemons that run under a user of their own.
+        /// Users that may hand in messages of channels beside this one, as numbers:
+        /// those of channel daemons that run under a user of their own.
         channel_uids: Vec<u32>,
     }
 

@@ -71,7 +71,7 @@ pub struct Gateway {
     pub hooks: Hooks,
     /// The listener of the shared session, for programs of this machine.
     pub cli: Cli,
-    /// Users that may send messages over the control socket beside this one.
+    /// Users that may hand in messages of channels over the control socket beside this one.
     pub channel_uids: Vec<u32>,
     /// How long a daemon that has nothing to do stays; `None`: for ever.
     pub idle_exit: Option<Duration>,

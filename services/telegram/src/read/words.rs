@@ -173,11 +173,17 @@ pub(super) fn called(chat: &Chat) -> String {
     name.unwrap_or_else(|| "somebody".to_owned())
 }
 
-/// Without what would end a line or a bracket.
+/// The beginning of `text`, as a name.
 fn one_line(text: &str) -> String {
-    let plain = text.chars();
-    let plain = plain.filter(|it| !it.is_control() && !"[]".contains(*it));
-    plain.take(NAME).collect::<String>().trim().to_owned()
+    let beginning: String = whole_line(text).chars().take(NAME).collect();
+    beginning.trim().to_owned()
+}
+
+/// Without what would end a line or a bracket.
+fn whole_line(text: &str) -> String {
+    let ends = |it: &char| it.is_control() || "[]\u{2028}\u{2029}".contains(*it);
+    let plain: String = text.chars().filter(|it| !ends(it)).collect();
+    plain.trim().to_owned()
 }
 
 /// Where the piece of `text` begins that `entity` is about.
@@ -195,36 +201,48 @@ fn piece<'a>(text: &'a str, entity: &Entity) -> Option<&'a str> {
 /// What is said of what a message has that is neither words nor a file.
 pub(super) fn beside_text(message: &Message) -> String {
     if let Some(sticker) = &message.sticker {
-        return format!("[sticker {}]", sticker.emoji);
+        return format!("[sticker {}]", one_line(&sticker.emoji));
     }
     if let Some(venue) = &message.venue {
         let Location {
             latitude,
             longitude,
         } = venue.location;
-        let (title, address) = (&venue.title, &venue.address);
+        let (title, address) = (one_line(&venue.title), one_line(&venue.address));
         return format!("[venue {title}, {address}, {latitude}, {longitude}]");
     }
     if let Some(place) = &message.location {
         return format!("[location {}, {}]", place.latitude, place.longitude);
     }
     if let Some(contact) = &message.contact {
-        return format!("[contact {} {}]", contact.first_name, contact.phone_number);
+        return format!(
+            "[contact {} {}]",
+            one_line(&contact.first_name),
+            one_line(&contact.phone_number)
+        );
     }
     if let Some(poll) = &message.poll {
-        return format!("[poll {}: {}]", poll.question, listed(&poll.options));
+        return format!(
+            "[poll {}: {}]",
+            whole_line(&poll.question),
+            listed(&poll.options)
+        );
     }
     if let Some(list) = &message.checklist {
-        return format!("[checklist {}: {}]", list.title, listed(&list.tasks));
+        return format!(
+            "[checklist {}: {}]",
+            whole_line(&list.title),
+            listed(&list.tasks)
+        );
     }
     if let Some(dice) = &message.dice {
-        return format!("[dice {} {}]", dice.emoji, dice.value);
+        return format!("[dice {} {}]", one_line(&dice.emoji), dice.value);
     }
     if let Some(game) = &message.game {
-        return format!("[game {}]", game.title);
+        return format!("[game {}]", one_line(&game.title));
     }
     if let Some(invoice) = &message.invoice {
-        return format!("[invoice {}]", invoice.title);
+        return format!("[invoice {}]", one_line(&invoice.title));
     }
     let without_content = [
         ("story", message.story),
@@ -244,6 +262,6 @@ pub(super) fn file(attachment: &Attachment) -> String {
 }
 
 fn listed(lines: &[Line]) -> String {
-    let texts: Vec<&str> = lines.iter().map(|it| it.text.as_str()).collect();
+    let texts: Vec<String> = lines.iter().map(|it| whole_line(&it.text)).collect();
     texts.join(" | ")
 }

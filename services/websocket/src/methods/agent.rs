@@ -87,7 +87,7 @@ pub(super) async fn agent(mut call: Call) -> Result<Answer, Failure> {
         route: None,
     };
     let accepted_ms = now_ms();
-    let (run, accepted, held) = match run::start(&call.context, message, extra).await? {
+    let (run, accepted, held) = match run::start(&call, message, extra).await? {
         Started::New(run, accepted, held) => (run, accepted, Some(held)),
         Started::Going(run, accepted) => (run, accepted, None),
         Started::Ended(record) => {

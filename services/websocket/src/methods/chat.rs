@@ -90,7 +90,7 @@ pub(super) async fn send(mut call: Call) -> Result<Answer, Failure> {
         sender,
         ..Extra::default()
     };
-    match run::start(&call.context, message, extra).await? {
+    match run::start(&call, message, extra).await? {
         Started::New(run, _, _held) => {
             run::limit(&run, params.timeout_ms);
             // The answer first, then the run's events.

@@ -16,7 +16,7 @@ use openclaw_sessions::store::THINKING_LEVELS;
 use tokio::time::timeout;
 use uuid::Uuid;
 
-use super::Context;
+use super::{Call, by_effect};
 use crate::refused::stored;
 use crate::reported_runs::{Held, ReportedRuns};
 
@@ -32,11 +32,10 @@ pub(super) enum Started {
 
 /// Hands a message to the core and waits until it is durable. The clients are
 /// not told of a new run before [`report`](crate::run_report::RunReporter::report).
-pub(super) async fn start(
-    context: &Context,
-    message: Message,
-    extra: Extra,
-) -> Result<Started, Failure> {
+pub(super) async fn start(call: &Call, message: Message, extra: Extra) -> Result<Started, Failure> {
+    call.client
+        .need(by_effect::of_message(call, &message.text, &extra.sender))?;
+    let context = &call.context;
     let id = run_id(&message.idempotency_key);
     let held = context.reporter.reported.hold(&id);
     let (run, existing) = context

@@ -15,7 +15,7 @@ use openclaw_conversations::sessions::NewSession;
 use openclaw_conversations::storage::Leftover;
 use openclaw_runs::{Core, auth_profile, model};
 
-use super::super::{Answer, Call};
+use super::super::{Answer, Call, by_effect};
 use crate::session_change::{tell_changed, tell_shown};
 
 /// Parameters of `sessions.patch` that say which session, or under which
@@ -72,6 +72,7 @@ pub(in super::super) async fn patch(mut call: Call) -> Result<Answer, Failure> {
                 .map_err(|error| refused(Refusal::Patch(error)))?;
         }
     }
+    call.client.need(by_effect::of_patch(&patch))?;
     auth_profile::check(&call.context.core.runner, key.agent(), &patch)
         .await
         .map_err(refused)?;
