@@ -1,7 +1,9 @@
 //! `sessions create|patch|reset|archive|unarchive|delete`.
 
 use anyhow::Context as _;
+use openclaw_config::nearest;
 use openclaw_proto::sessions::{Change, Session};
+use openclaw_sessions::store;
 use openclaw_terminal::{Failure, output};
 
 use super::{failure, named};
@@ -86,9 +88,23 @@ async fn change(
     word: &str,
 ) -> Result<(), Failure> {
     let named = named(&one.session, one.agent.as_deref());
+    let meant = meant(&changes);
     let answer = gateway.sessions.patch(named, changes).await;
-    let session = answer.map_err(|status| failure(gateway, &status))?;
+    let session = answer.map_err(|status| {
+        let failure = failure(gateway, &status);
+        match meant {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    })?;
     tell(&session, word, one.json)
+}
+
+/// Asks whether a field was meant that the first of them that is none nearly is.
+fn meant(changes: &[Change]) -> Option<String> {
+    let mut names = changes.iter().map(|it| it.name.as_str());
+    let wrong = names.find(|name| !store::field_names().any(|it| it == *name))?;
+    nearest::question(wrong, store::field_names())
 }
 
 fn tell(session: &Session, word: &str, json: bool) -> Result<(), Failure> {
