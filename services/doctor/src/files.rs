@@ -414,6 +414,25 @@ mod tests {
     }
 
     #[test]
+    fn keys_of_the_environment_that_others_reach_are_found() {
+        let home = tempfile::tempdir().unwrap();
+        let text = home.path().to_str().unwrap();
+        let environment = [("HOME", text)].into_iter().collect();
+        let paths = Paths::resolve(&environment).unwrap();
+        let place = environment_file::place(&paths).unwrap();
+        fs::create_dir_all(place.parent().unwrap()).unwrap();
+        fs::write(&place, "KEY=x").unwrap();
+        chmod(&place, 0o666);
+        let checks = state(&paths);
+        let check = checks.iter().find(|it| it.name == "environment file");
+        let check = check.unwrap();
+        assert!(check.detail.contains("mode 666"), "{check:?}");
+        assert!(matches!(&check.mend, Some(Mend::File(path)) if *path == place));
+        chmod(&place, 0o600);
+        assert!(state(&paths).iter().all(|it| it.name != "environment file"));
+    }
+
+    #[test]
     fn a_socket_without_its_listener_is_stale() {
         let folder = tempfile::tempdir().unwrap();
         let paths = paths(folder.path());

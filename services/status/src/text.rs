@@ -521,6 +521,17 @@ mod tests {
     }
 
     #[test]
+    fn nothing_is_said_to_be_confined_where_the_sandbox_is_off() {
+        let mut suite = suite();
+        if let Answer::Given(runner) = &mut suite.runner {
+            runner.sandbox_level = "off".to_owned();
+        }
+        let text = rendered(&overview(suite), false);
+        let said = "off, network model-only; nothing is confined, and 1 of 2 confinements could be";
+        assert!(text.contains(said), "{text}");
+    }
+
+    #[test]
     fn suite_at_rest_is_well_and_asks_for_nothing() {
         let suite = Suite {
             gateway: Answer::resting(),

@@ -281,7 +281,7 @@ mod tests {
         let expected = "STARTED  11-25 16:33:22\nCPU      0.12 s\nRUN      0123456789ab\n";
         assert_eq!(text, expected);
         let text = fitted(&rows, Some(shape), 20);
-        let expected = "STARTED\n  11-25 16:33:22\nCPU\n  0.12 s\nRUN\n  0123456789ab\n";
+        let expected = "STARTED\n  11-25 16:33:22\nCPU      0.12 s\nRUN\n  0123456789ab\n";
         assert_eq!(text, expected);
     }
 
