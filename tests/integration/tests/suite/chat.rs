@@ -489,6 +489,7 @@ async fn names_that_are_nearly_there_are_asked_about() {
     let job = ["cron", "add", "--command", "true", "--every", "1d"];
     let job = [&job[..], &["--name", "backup"]].concat();
     suite.ctl(&job).await.ended(0);
+    std::fs::create_dir_all(suite.workspace()).unwrap();
     std::fs::write(suite.workspace().join("MEMORY.md"), "Beans.").unwrap();
     let cases: [(&[&str], i32, &str); 14] = [
         (&["memory", "get", "MEMRY.md"], 1, "MEMORY.md"),
