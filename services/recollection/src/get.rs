@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use openclaw_config::Environment;
+use openclaw_proto::call::RefusalCode;
 use openclaw_proto::memory::Lines;
 use openclaw_terminal::{Failure, output};
 
@@ -44,13 +45,21 @@ pub(super) async fn run(
     let text = memory
         .client
         .get(&memory.origin, agent, path, wanted(arguments));
-    let text = text.await.map_err(|status| memory.failure(&status))?;
-    let text = text.ok_or_else(|| {
-        let failure = Failure::new(format!("there is no file {path}"));
+    let meant = |failure: Failure| {
         let known = notes(agent, environment);
         let known = known.iter().map(String::as_str);
         failure.near(path, known, "openclawctl memory search names what there is")
+    };
+    let text = text.await.map_err(|error| {
+        let failure = memory.failure(&error);
+        // A name that no note can have, and nothing else that goes wrong.
+        if error.is_refused(RefusalCode::InvalidArgument) {
+            meant(failure)
+        } else {
+            failure
+        }
     })?;
+    let text = text.ok_or_else(|| meant(Failure::new(format!("there is no file {path}"))))?;
     if arguments.json {
         output::document(&text)?;
         return Ok(ExitCode::SUCCESS);

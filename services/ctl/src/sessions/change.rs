@@ -2,6 +2,7 @@
 
 use anyhow::Context as _;
 use openclaw_config::nearest;
+use openclaw_proto::call::CallError;
 use openclaw_proto::sessions::{Change, Session};
 use openclaw_sessions::store;
 use openclaw_terminal::{Failure, output};
@@ -13,11 +14,12 @@ use openclaw_connection::Gateway;
 pub(super) async fn create(gateway: &Gateway, arguments: &Create) -> Result<(), Failure> {
     let named = named(&arguments.key, arguments.agent.as_deref());
     let changes = changes(&arguments.fields);
+    let meant = meant(&changes);
     let answer = gateway
         .sessions
         .create(named, changes, &arguments.parent)
         .await;
-    let session = answer.map_err(|status| failure(gateway, &status))?;
+    let session = answer.map_err(|error| refused(gateway, &error, meant))?;
     tell(&session, "created", arguments.json)
 }
 
@@ -90,14 +92,17 @@ async fn change(
     let named = named(&one.session, one.agent.as_deref());
     let meant = meant(&changes);
     let answer = gateway.sessions.patch(named, changes).await;
-    let session = answer.map_err(|status| {
-        let failure = failure(gateway, &status);
-        match meant {
-            Some(hint) => failure.hint(hint),
-            None => failure,
-        }
-    })?;
+    let session = answer.map_err(|error| refused(gateway, &error, meant))?;
     tell(&session, word, one.json)
+}
+
+/// The failure that `error` is, with the question what was `meant`, if there is one.
+fn refused(gateway: &Gateway, error: &CallError, meant: Option<String>) -> Failure {
+    let failure = failure(gateway, error);
+    match meant {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    }
 }
 
 /// Asks whether a field was meant that the first of them that is none nearly is.

@@ -492,7 +492,7 @@ async fn names_that_are_nearly_there_are_asked_about() {
     std::fs::create_dir_all(suite.workspace()).unwrap();
     std::fs::write(suite.workspace().join("MEMORY.md"), "Beans.").unwrap();
     let cases: [(&[&str], i32, &str); 14] = [
-        (&["memory", "get", "MEMRY.md"], 1, "MEMORY.md"),
+        (&["memory", "get", "MEMRY.md"], 64, "MEMORY.md"),
         (
             &["sessions", "create", "work", "--set", "labl=x"],
             64,
