@@ -113,9 +113,11 @@ impl Typed {
             };
         }
         let written = self.last.written.char_indices();
-        let at =
+        let mut at =
             written.filter(|(_, letter)| ":=".contains(*letter) && self.breaks.contains(*letter));
-        let start = at.last().map_or(0, |(at, letter)| at + letter.len_utf8());
+        let start = at
+            .next_back()
+            .map_or(0, |(at, letter)| at + letter.len_utf8());
         let rest = word.strip_prefix(&self.last.said_before(start))?;
         Some(escaped(rest, |letter| {
             !letter.is_alphanumeric() && !PLAIN.contains(letter)
