@@ -8,10 +8,9 @@ use anyhow::Context as _;
 use nix::sys::signal::Signal;
 use nix::sys::termios::{SetArg, Termios, tcgetattr, tcsetattr};
 use openclaw_terminal::{Failure, output};
+use rustyline::ExternalPrinter;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinHandle;
-
-use super::editor::Printer;
 
 /// What is printed above the line so that it is drawn once more: a line up, and down again.
 const NOTHING: &str = "\u{1b}[A\n";
@@ -40,7 +39,10 @@ impl Modes {
     ///
     /// # Errors
     /// When the signal cannot be taken.
-    pub(super) fn follow(&self, mut printer: Printer) -> Result<JoinHandle<()>, Failure> {
+    pub(super) fn follow(
+        &self,
+        mut printer: Box<dyn ExternalPrinter + Send>,
+    ) -> Result<JoinHandle<()>, Failure> {
         let continued = SignalKind::from_raw(Signal::SIGCONT as i32);
         let mut continued = signal(continued).context("cannot take signals")?;
         let modes = self.clone();
