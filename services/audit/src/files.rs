@@ -161,7 +161,7 @@ pub(crate) const CHECKS: &[Check] = &[
         find: |it| {
             open(
                 one(&it.home.join(".config/openclaw/env")),
-                &[OthersRead, GroupRead],
+                &[OthersRead, OthersWrite, GroupRead, GroupWrite],
             )
         },
     },

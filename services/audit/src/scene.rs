@@ -129,13 +129,21 @@ impl Lets {
         }
     }
 
-    fn words(self) -> &'static str {
-        match self {
-            Self::GroupRead => "its group reads it",
-            Self::OthersRead => "everybody reads it",
-            Self::GroupWrite => "its group writes it",
-            Self::OthersWrite => "everybody writes it",
-        }
+    /// What those that it is about may do with a place of `mode`.
+    fn words(self, mode: u32) -> String {
+        let (who, read, write) = match self {
+            Self::GroupRead | Self::GroupWrite => ("its group", Self::GroupRead, Self::GroupWrite),
+            Self::OthersRead | Self::OthersWrite => {
+                ("everybody", Self::OthersRead, Self::OthersWrite)
+            }
+        };
+        let may = |what: Self| mode & what.bits() != 0;
+        let does = match (may(read), may(write)) {
+            (true, true) => "reads and writes",
+            (false, true) => "writes",
+            _ => "reads",
+        };
+        format!("{who} {does} it")
     }
 }
 
@@ -156,7 +164,10 @@ pub(crate) fn open<'a>(places: impl IntoIterator<Item = &'a Path>, lets: &[Lets]
         let first = lets.iter().find(|it| mode_counts & it.bits() != 0);
         if let Some(first) = first {
             let path = place.display();
-            found.push(format!("{path} has mode {mode:03o}: {}", first.words()));
+            found.push(format!(
+                "{path} has mode {mode:03o}: {}",
+                first.words(mode_counts)
+            ));
         }
     }
     found

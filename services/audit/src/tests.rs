@@ -7,6 +7,7 @@ use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::Path;
 
 use super::*;
+use crate::scene::{Lets, open};
 
 fn environment(home: &Path) -> Environment {
     let home = home.to_str().unwrap();
@@ -108,6 +109,29 @@ fn modes_that_let_others_in_are_found() {
         "fs.units.perms_writable",
     ];
     assert_eq!(found(home.path()), BTreeSet::from(expected));
+}
+
+#[test]
+fn who_may_do_what_is_said() {
+    let home = tempfile::tempdir().unwrap();
+    let place = home.path().join("env");
+    let all = [
+        Lets::OthersRead,
+        Lets::OthersWrite,
+        Lets::GroupRead,
+        Lets::GroupWrite,
+    ];
+    for (mode, expected) in [
+        (0o666, "everybody reads and writes it"),
+        (0o644, "everybody reads it"),
+        (0o602, "everybody writes it"),
+        (0o660, "its group reads and writes it"),
+        (0o640, "its group reads it"),
+    ] {
+        write(&place, "", mode);
+        let said = open([place.as_path()], &all);
+        assert!(said[0].ends_with(expected), "{mode:o}: {said:?}");
+    }
 }
 
 #[test]

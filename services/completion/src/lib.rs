@@ -6,6 +6,7 @@ mod candidate;
 mod mistake;
 mod names;
 mod shell;
+mod typed;
 
 use clap::{Arg, ArgAction, Command, ValueHint};
 use openclaw_config::Environment;
@@ -14,7 +15,7 @@ use openclaw_terminal::output;
 
 pub use candidate::Candidate;
 pub use mistake::suggest;
-pub use shell::Shell;
+pub use shell::{Shell, Typed};
 
 /// What can be typed next.
 #[derive(Debug)]

@@ -3,6 +3,7 @@
 mod completion;
 mod editor;
 mod known;
+mod modes;
 mod others;
 mod own;
 
@@ -108,6 +109,8 @@ impl Chat {
         output::stderr_faint_line(GREETING);
         editor.knows_sessions(self.session_keys().await);
         let mut listener = self.listen(&mut editor)?;
+        let printer = editor.printer()?;
+        editor.modes().follow(printer)?;
         // Ctrl-C ends a turn or a line.
         let mut signals = Signals::take_but_interrupt()?;
         loop {

@@ -18,10 +18,10 @@ pub(crate) fn complete(
     arguments: &cli::Complete,
     environment: &Environment,
 ) -> Result<ExitCode, Failure> {
-    let words = arguments.words.clone();
-    let next = openclaw_completion::next(&mut cli::whole(), words, environment);
+    let typed = arguments.shell.typed(&arguments.words);
+    let next = openclaw_completion::next(&mut cli::whole(), typed.words(), environment);
     for candidate in next.candidates {
-        if let Some(line) = arguments.shell.line(&candidate) {
+        if let Some(line) = typed.line(&candidate) {
             output::stdout_line(&line)?;
         }
     }

@@ -19,6 +19,9 @@ use source::Source;
 /// those of its earlier names (seed 003 §1.2).
 const DEFAULTS: [&str; 4] = [".openclaw", ".clawdbot", ".moldbot", ".moltbot"];
 
+/// How sessions elsewhere are taken over.
+const NAMED: &str = "name it with: openclawctl import --from DIR";
+
 /// Pieces that wait for the gateway.
 const PIECES: usize = 8;
 
@@ -53,7 +56,9 @@ pub(crate) fn execute(
 
 /// The state folders in the home that are there and not the one in use.
 fn defaults(paths: &Paths) -> Result<Vec<PathBuf>, Failure> {
-    let home = paths.home.as_deref().unwrap_or(Path::new("/"));
+    let home = paths.home.as_deref().ok_or_else(|| {
+        Failure::new("there is no home to look for sessions in: HOME is not set").hint(NAMED)
+    })?;
     let own = paths.state.canonicalize().unwrap_or(paths.state.clone());
     let found: Vec<PathBuf> = DEFAULTS
         .iter()
@@ -67,7 +72,7 @@ fn defaults(paths: &Paths) -> Result<Vec<PathBuf>, Failure> {
             "there is nothing to import: {} has none of {names} beside the state directory in use",
             home.display()
         ))
-        .hint("name it with: openclawctl import --from DIR"));
+        .hint(NAMED));
     }
     Ok(found)
 }

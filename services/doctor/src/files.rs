@@ -10,7 +10,7 @@ use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect, socket};
 use nix::unistd::{User, geteuid};
 use openclaw_config::Paths;
-use openclaw_foreground::obstacle;
+use openclaw_foreground::{environment_file, obstacle};
 use openclaw_permissions as permissions;
 use openclaw_settings::Settings;
 
@@ -21,6 +21,8 @@ use crate::remedy::Mend;
 const OWNERS: u32 = 0o700;
 /// The permission bits of a mode.
 const PERMISSIONS: u32 = 0o777;
+/// Those of others than its owner.
+const FOREIGN: u32 = 0o077;
 /// Of the runtime directory, and of the sockets in it: of a user's own suite, and of that of the
 /// machine, whose sockets are their groups'.
 const OWN: [u32; 2] = [0o700, 0o600];
@@ -49,7 +51,22 @@ pub(crate) fn state(paths: &Paths) -> Vec<Check> {
         ));
     }
     checks.extend(open_to_others(paths));
+    checks.extend(open_environment(paths));
     checks
+}
+
+/// The file with the keys of the environment, which others can reach.
+fn open_environment(paths: &Paths) -> Option<Check> {
+    let place = environment_file::place(paths)?;
+    let found = fs::metadata(&place).ok()?;
+    let mode = found.mode() & PERMISSIONS;
+    if mode & FOREIGN == 0 {
+        return None;
+    }
+    let shown = place.display();
+    let detail = format!("other users can reach {shown}, which has keys: mode {mode:03o}");
+    let check = Check::warn("environment file", detail, format!("chmod 600 {shown}"));
+    Some(check.mended_by(Mend::File(place)))
 }
 
 /// What of the state others can reach, beside the folder and the configuration.
@@ -394,6 +411,25 @@ mod tests {
         let fix = checks[1].fix.as_deref().unwrap();
         assert!(fix.starts_with("chmod 600 "), "{fix}");
         assert!(checks[1].mend.is_some() && checks[3].mend.is_none());
+    }
+
+    #[test]
+    fn keys_of_the_environment_that_others_reach_are_found() {
+        let home = tempfile::tempdir().unwrap();
+        let text = home.path().to_str().unwrap();
+        let environment = [("HOME", text)].into_iter().collect();
+        let paths = Paths::resolve(&environment).unwrap();
+        let place = environment_file::place(&paths).unwrap();
+        fs::create_dir_all(place.parent().unwrap()).unwrap();
+        fs::write(&place, "KEY=x").unwrap();
+        chmod(&place, 0o666);
+        let checks = state(&paths);
+        let check = checks.iter().find(|it| it.name == "environment file");
+        let check = check.unwrap();
+        assert!(check.detail.contains("mode 666"), "{check:?}");
+        assert!(matches!(&check.mend, Some(Mend::File(path)) if *path == place));
+        chmod(&place, 0o600);
+        assert!(state(&paths).iter().all(|it| it.name != "environment file"));
     }
 
     #[test]

@@ -26,6 +26,7 @@ use crate::remedy::Mend;
 pub fn mend(mend: &Mend, paths: &Paths, environment: &Environment) -> anyhow::Result<String> {
     match mend {
         Mend::Modes => modes(paths),
+        Mend::File(path) => file(path),
         Mend::Mode { path, mode } => self::mode(path, *mode),
         Mend::Folder { path, owner } => folder(path, owner.as_ref()),
         Mend::Socket(path) => socket(path),
@@ -74,6 +75,17 @@ fn mode(path: &Path, mode: u32) -> anyhow::Result<String> {
     fs::set_permissions(path, Permissions::from_mode(mode))
         .with_context(|| format!("cannot change the mode of {shown}"))?;
     Ok(format!("{shown} has mode {mode:04o} now"))
+}
+
+fn file(path: &Path) -> anyhow::Result<String> {
+    let shown = path.display();
+    let found = fs::symlink_metadata(path).with_context(|| format!("cannot look at {shown}"))?;
+    if !found.is_file() || found.uid() != geteuid().as_raw() {
+        bail!("{shown} is no file of yours");
+    }
+    fs::set_permissions(path, Permissions::from_mode(0o600))
+        .with_context(|| format!("cannot change the mode of {shown}"))?;
+    Ok(format!("{shown} is yours alone now"))
 }
 
 fn folder(path: &ConfiguredFolder, owner: Option<&User>) -> anyhow::Result<String> {
@@ -200,6 +212,19 @@ mod tests {
         for path in [file, link] {
             done(&what(&path), &paths).unwrap_err();
         }
+    }
+
+    #[test]
+    fn mend_takes_a_file_from_others_and_follows_no_link() {
+        let (folder, paths, _) = scene();
+        let file = folder.path().join("env");
+        fs::write(&file, "KEY=x").unwrap();
+        fs::set_permissions(&file, Permissions::from_mode(0o666)).unwrap();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        done(&Mend::File(link), &paths).unwrap_err();
+        done(&Mend::File(file.clone()), &paths).unwrap();
+        assert_eq!(fs::metadata(&file).unwrap().mode() & 0o777, 0o600);
     }
 
     #[test]

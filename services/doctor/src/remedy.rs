@@ -12,6 +12,8 @@ use openclaw_sessions::AgentId;
 pub enum Mend {
     /// What others may do with the state is taken away.
     Modes,
+    /// What others may do with a file of the user's is taken away.
+    File(PathBuf),
     /// A way in gets the mode it must have.
     Mode {
         /// The socket or folder.

@@ -23,7 +23,9 @@ pub fn read(paths: &Paths) -> Result<Vec<(String, String)>, Failure> {
     }
 }
 
-fn place(paths: &Paths) -> Option<PathBuf> {
+/// Where it is, if there is a home.
+#[must_use]
+pub fn place(paths: &Paths) -> Option<PathBuf> {
     let home = paths.home.as_ref()?;
     Some(home.join(".config/openclaw/env"))
 }

@@ -13,6 +13,18 @@ use openclaw_status::{self as status, AgentModel, Answer, Suite};
 
 use crate::arguments::Agents;
 
+/// What a narrow terminal does without: agents and models are told apart by the ends of their names.
+const SHAPE: Shape<'_> = Shape {
+    optional: &["WORKSPACE"],
+    least: &[
+        ("AGENT", 32),
+        ("BACKEND", 10),
+        ("MODEL", 40),
+        ("WORKSPACE", 20),
+        ("PROBLEM", 20),
+    ],
+};
+
 impl Agents {
     /// Prints the configured agents, with what answers each where that is known.
     ///
@@ -39,7 +51,7 @@ fn list(is_json: bool, environment: &Environment) -> Result<ExitCode, Failure> {
     let head = ["AGENT", "BACKEND", "MODEL", "WORKSPACE", "PROBLEM"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     rows.extend(agents.map(|(id, answering)| row(id, answering, &settings)));
-    table::print_named(&rows, Shape::default())?;
+    table::print_named(&rows, SHAPE)?;
     runner_answers(&suite)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -28,7 +28,7 @@ const SHOWN: usize = 60;
 /// What a narrow terminal does without.
 const SHAPE: Shape<'_> = Shape {
     optional: &["CONTEXT"],
-    least: &[("MODEL", 20)],
+    least: &[("MODEL", 40), ("ANSWERS", 12), ("PROBLEM", 20)],
 };
 
 impl Models {

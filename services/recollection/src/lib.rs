@@ -70,7 +70,7 @@ pub fn execute(arguments: Memory, environment: &Environment) -> Result<ExitCode,
             Command::Status(arguments) => status::run(&arguments, &memory).await,
             Command::Search(arguments) => search::run(arguments, &memory).await,
             Command::Add(arguments) => add::run(&arguments, &memory).await,
-            Command::Get(arguments) => get::run(&arguments, &memory).await,
+            Command::Get(arguments) => get::run(&arguments, &memory, environment).await,
             Command::Index(arguments) => index::run(&arguments, &memory).await,
             Command::Forget(arguments) => {
                 let gateway = connection::Gateway::at(&paths);

@@ -29,7 +29,7 @@ use file::Slot;
 pub(crate) use file::entry_of;
 pub use patch::{
     InvalidPatch, LABEL_LIMIT, Patch, REASONING_LEVELS, THINKING_LEVELS, USAGE_LEVELS,
-    VERBOSE_LEVELS,
+    VERBOSE_LEVELS, field_names,
 };
 pub(crate) use rebuild::{candidate, is_transcript, transcripts};
 pub use shared::Shared;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use openclaw_proto::address::AT_REST;
+use openclaw_settings::SandboxLevel;
 use openclaw_terminal::words::{self, count};
 
 use crate::activity::{self, Activity};
@@ -173,11 +174,17 @@ fn sandbox(status: &Runner, verbose: bool, rows: &mut Vec<Row>) {
     let all = all.filter(|it| it.is_for_this_user()).count();
     let enforced = status.confinements.iter().filter(|it| it.is_enforced());
     let enforced = enforced.count();
+    let is_off = status.sandbox_level == SandboxLevel::Off.name();
+    let counted = if is_off {
+        format!("nothing is confined, and {enforced} of {all} confinements could be enforced")
+    } else {
+        format!("{enforced} of {all} confinements enforced")
+    };
     let summary = format!(
-        "{}, network {}; {enforced} of {all} confinements enforced",
+        "{}, network {}; {counted}",
         status.sandbox_level, status.sandbox_network
     );
-    let is_whole = enforced == all && status.sandbox_stricter.is_none();
+    let is_whole = !is_off && enforced == all && status.sandbox_stricter.is_none();
     rows.push(if is_whole {
         Row::plain("sandbox", summary)
     } else {
@@ -511,6 +518,17 @@ mod tests {
         overview.today.near_limit = vec!["main".to_owned()];
         let text = rendered(&overview, false);
         assert!(text.contains("something to look at"), "{text}");
+    }
+
+    #[test]
+    fn nothing_is_said_to_be_confined_where_the_sandbox_is_off() {
+        let mut suite = suite();
+        if let Answer::Given(runner) = &mut suite.runner {
+            runner.sandbox_level = "off".to_owned();
+        }
+        let text = rendered(&overview(suite), false);
+        let said = "off, network model-only; nothing is confined, and 1 of 2 confinements could be";
+        assert!(text.contains(said), "{text}");
     }
 
     #[test]

@@ -13,6 +13,7 @@ pub mod quiet;
 mod reader;
 mod report;
 pub mod secret;
+pub mod signals;
 mod size;
 pub mod table;
 pub mod width;

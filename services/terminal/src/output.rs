@@ -17,8 +17,10 @@ pub use openclaw_escape::{block, json, line, line_within as one_line, prose};
 use crate::failure::Failure;
 use crate::reader;
 use crate::size::size;
-use crate::width::{cut, wrap};
+use crate::width::{columns, cut, wrap};
 
+/// Before what goes on of a line.
+const INDENT_OF_REST: &str = "  ";
 /// Begins a style, and most other escape sequences.
 const STYLE: &str = "\u{1b}[";
 /// The columns of the terminal on which a pager shows standard output; 0: there is none.
@@ -104,6 +106,38 @@ pub fn stderr(text: &str) {
 /// Writes `text` and a line end to standard error.
 pub fn stderr_line(text: &str) {
     stderr(&format!("{text}\n"));
+}
+
+/// Writes `text` and a line end to standard error, on a terminal in lines that end between words.
+/// A word that has no room in a line, such as a path, is in one piece.
+pub fn stderr_words(text: &str) {
+    if !stderr_is_terminal() {
+        return stderr_line(text);
+    }
+    let room = size().0;
+    let lines: Vec<String> = text.split('\n').map(|it| between_words(it, room)).collect();
+    stderr_line(&lines.join("\n"));
+}
+
+/// `line` in lines of at most `room` columns where its words have room, those that follow
+/// further to the right.
+fn between_words(line: &str, room: usize) -> String {
+    let mut text = String::new();
+    let mut used = 0;
+    for (at, word) in line.split(' ').enumerate() {
+        let width = columns(word);
+        if used > INDENT_OF_REST.len() && used + 1 + width > room {
+            text.push('\n');
+            text.push_str(INDENT_OF_REST);
+            used = INDENT_OF_REST.len();
+        } else if at > 0 {
+            text.push(' ');
+            used += 1;
+        }
+        text.push_str(word);
+        used += width;
+    }
+    text
 }
 
 /// Writes a JSON text and a line end to standard error.
@@ -249,6 +283,24 @@ pub fn stderr_is_terminal() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn failures_are_broken_between_words_alone() {
+        for (text, room, expected) in [
+            ("error: it is so", 20, "error: it is so"),
+            ("error: it is so", 9, "error: it\n  is so"),
+            (
+                "hint: /a/path/that/is/long x",
+                12,
+                "hint:\n  /a/path/that/is/long\n  x",
+            ),
+            ("  a b", 4, "  a\n  b"),
+            ("日本 語", 5, "日本\n  語"),
+            ("", 5, ""),
+        ] {
+            assert_eq!(between_words(text, room), expected);
+        }
+    }
 
     #[test]
     fn escapes_are_for_terminals_that_take_them() {

@@ -13,10 +13,10 @@ impl Failure {
             // does not pass for a line of ours.
             let text = self.text();
             let lines: Vec<String> = text.split('\n').map(output::line).collect();
-            output::stderr_line(&format!("error: {}", lines.join("\n  ")));
+            output::stderr_words(&format!("error: {}", lines.join("\n  ")));
         }
         if let Some(hint) = &self.hint {
-            output::stderr_line(&format!("hint: {}", output::line(hint)));
+            output::stderr_words(&format!("hint: {}", output::line(hint)));
         }
         ExitCode::from(self.exit)
     }

@@ -93,6 +93,7 @@ fn aligned(rows: &[Vec<String>], widths: &[usize]) -> String {
 }
 
 fn fitted(rows: &[Vec<String>], shape: Option<Shape<'_>>, room: usize) -> String {
+    let whole = rows;
     let mut rows = rows.to_vec();
     let named = shape.unwrap_or_default();
     let mut optional = named.optional.iter();
@@ -111,7 +112,8 @@ fn fitted(rows: &[Vec<String>], shape: Option<Shape<'_>>, room: usize) -> String
         }
         match optional.next() {
             Some(name) => leave_out(&mut rows, name),
-            None => return blocks(&rows, shape.is_some(), room),
+            // There is room for all of them below one another.
+            None => return blocks(whole, shape.is_some(), room),
         }
     }
 }
@@ -276,9 +278,11 @@ mod tests {
         let text = fitted(&rows, Some(shape), 30);
         assert_eq!(text, "STARTED         RUN\n11-25 16:33:22  0123456789ab\n");
         let text = fitted(&rows, Some(shape), 26);
-        assert_eq!(text, "STARTED  11-25 16:33:22\nRUN      0123456789ab\n");
+        let expected = "STARTED  11-25 16:33:22\nCPU      0.12 s\nRUN      0123456789ab\n";
+        assert_eq!(text, expected);
         let text = fitted(&rows, Some(shape), 20);
-        assert_eq!(text, "STARTED\n  11-25 16:33:22\nRUN\n  0123456789ab\n");
+        let expected = "STARTED\n  11-25 16:33:22\nCPU      0.12 s\nRUN\n  0123456789ab\n";
+        assert_eq!(text, expected);
     }
 
     #[test]

@@ -120,6 +120,25 @@ impl Terminal {
         kill(Pid::from_raw(pid.cast_signed()), signal).expect("send a signal");
     }
 
+    /// Has it stopped and continued, as a shell does: with the modes that the shell had.
+    pub fn stop_and_continue(&self) {
+        self.signal(Signal::SIGSTOP);
+        self.set_modes();
+        self.signal(Signal::SIGCONT);
+    }
+
+    fn set_modes(&self) {
+        use rustix::termios::{OptionalActions, tcsetattr};
+        tcsetattr(&self.keyboard, OptionalActions::Now, &self.modes).expect("set a terminal");
+    }
+
+    /// Whether it shows what is typed.
+    pub fn echoes(&self) -> bool {
+        let modes = rustix::termios::tcgetattr(&self.keyboard).expect("the modes of a terminal");
+        let echo = rustix::termios::LocalModes::ECHO;
+        modes.local_modes.contains(echo)
+    }
+
     /// Waits for the program's end: its exit code, and whether it left the terminal as it was:
     /// what is typed is shown, line by line, the cursor is to be seen, pastes are not marked.
     pub async fn left(mut self) -> (Option<i32>, bool) {

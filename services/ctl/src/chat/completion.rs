@@ -8,6 +8,7 @@ use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Context, Helper, Result};
 
 use super::known::{OF_ASSISTANT, OWN};
+use super::modes::Modes;
 
 /// Where a word that names a file begins.
 const OF_FILES: [&str; 4] = ["/", "./", "../", "~/"];
@@ -16,11 +17,13 @@ const OF_FILES: [&str; 4] = ["/", "./", "../", "~/"];
 pub(super) struct Completion {
     pub(super) sessions: Vec<String>,
     files: FilenameCompleter,
+    modes: Modes,
 }
 
 impl Completion {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(modes: Modes) -> Self {
         Self {
+            modes,
             sessions: Vec::new(),
             files: FilenameCompleter::new(),
         }
@@ -92,6 +95,12 @@ impl Validator for Completion {
 
 impl Hinter for Completion {
     type Hint = String;
+
+    /// Is asked whenever a line is drawn.
+    fn hint(&self, _line: &str, _position: usize, _context: &Context<'_>) -> Option<String> {
+        self.modes.note();
+        None
+    }
 }
 
 impl Highlighter for Completion {}
@@ -104,7 +113,7 @@ mod tests {
     use super::*;
 
     fn completed(line: &str) -> Vec<String> {
-        let mut completion = Completion::new();
+        let mut completion = Completion::new(Modes::default());
         completion.sessions = vec!["agent:main:main".to_owned(), "agent:main:work".to_owned()];
         let history = DefaultHistory::new();
         let context = Context::new(&history);

@@ -14,6 +14,7 @@ use rustyline::{Cmd, CompletionType, Config, ExternalPrinter, KeyCode, KeyEvent,
 use tokio::task::spawn_blocking;
 
 use super::completion::Completion;
+use super::modes::Modes;
 
 /// Lines that are remembered.
 const HISTORY: usize = 2000;
@@ -38,6 +39,7 @@ pub(super) struct Editor {
     editor: rustyline::Editor<Completion, FileHistory>,
     /// `None`: nothing is remembered.
     history: Option<PathBuf>,
+    modes: Modes,
 }
 
 impl Editor {
@@ -51,14 +53,24 @@ impl Editor {
             .build();
         let mut editor =
             rustyline::Editor::with_config(config).context("cannot use the terminal")?;
-        editor.set_helper(Some(Completion::new()));
+        let modes = Modes::default();
+        editor.set_helper(Some(Completion::new(modes.clone())));
         editor.bind_sequence(KeyEvent(KeyCode::Enter, Modifiers::ALT), Cmd::Newline);
         let history = history(paths);
         if let Some(path) = &history {
             // What cannot be read is not remembered.
             let _ = editor.load_history(path);
         }
-        Ok(Self { editor, history })
+        Ok(Self {
+            editor,
+            history,
+            modes,
+        })
+    }
+
+    /// What the terminal is set to while a line is edited.
+    pub(super) fn modes(&self) -> &Modes {
+        &self.modes
     }
 
     /// The sessions that are completed.
@@ -81,6 +93,7 @@ impl Editor {
     pub(super) async fn read(mut self) -> Result<(Self, Typed), Failure> {
         let read = spawn_blocking(move || {
             let line = self.editor.readline(PROMPT);
+            self.modes.forget();
             (self, line)
         });
         let (mut editor, line) = read.await.context("cannot read the line")?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use openclaw_proto::call::CallError;
-use openclaw_proto::feed::{Client, Event, FeedItem, Kind, Selector, Subscription};
+use openclaw_proto::feed::{Client, Ended, Event, FeedItem, Kind, Selector, Subscription};
 use openclaw_proto::sessions::{Part, Said};
 use openclaw_terminal::{live, output};
 use tokio::time::sleep;
@@ -63,13 +63,24 @@ async fn words(
             let channel = output::line(channel);
             Ok(said.map(|said| format!("{channel} › {}\n", output::prose(&said))))
         }
-        Kind::RunEnded(_) => answer(gateway, &event.run_id).await,
+        Kind::RunEnded(ended) => {
+            let said = answer(gateway, &event.run_id).await?;
+            let parts: Vec<String> = said.into_iter().chain(unanswered(ended)).collect();
+            Ok((!parts.is_empty()).then(|| parts.concat()))
+        }
         Kind::Announcement { .. } => {
             let said = last(gateway, session, of_assistant).await?;
             Ok(said.and_then(|text| laid_out(&text)))
         }
         _ => Ok(None),
     }
+}
+
+/// Why there is no whole answer, where there is none.
+fn unanswered(ended: &Ended) -> Option<String> {
+    let state = output::line(&ended.state);
+    let reason = output::line(&ended.reason);
+    (!reason.is_empty()).then(|| format!("{state}: {reason}\n"))
 }
 
 /// The last thing in the conversation that `pick` takes the words of.

@@ -1,7 +1,10 @@
 //! `sessions create|patch|reset|archive|unarchive|delete`.
 
 use anyhow::Context as _;
+use openclaw_config::nearest;
+use openclaw_proto::call::CallError;
 use openclaw_proto::sessions::{Change, Session};
+use openclaw_sessions::store;
 use openclaw_terminal::{Failure, output};
 
 use super::{failure, named};
@@ -11,11 +14,12 @@ use openclaw_connection::Gateway;
 pub(super) async fn create(gateway: &Gateway, arguments: &Create) -> Result<(), Failure> {
     let named = named(&arguments.key, arguments.agent.as_deref());
     let changes = changes(&arguments.fields);
+    let meant = meant(&changes);
     let answer = gateway
         .sessions
         .create(named, changes, &arguments.parent)
         .await;
-    let session = answer.map_err(|status| failure(gateway, &status))?;
+    let session = answer.map_err(|error| refused(gateway, &error, meant))?;
     tell(&session, "created", arguments.json)
 }
 
@@ -86,9 +90,26 @@ async fn change(
     word: &str,
 ) -> Result<(), Failure> {
     let named = named(&one.session, one.agent.as_deref());
+    let meant = meant(&changes);
     let answer = gateway.sessions.patch(named, changes).await;
-    let session = answer.map_err(|status| failure(gateway, &status))?;
+    let session = answer.map_err(|error| refused(gateway, &error, meant))?;
     tell(&session, word, one.json)
+}
+
+/// The failure that `error` is, with the question what was `meant`, if there is one.
+fn refused(gateway: &Gateway, error: &CallError, meant: Option<String>) -> Failure {
+    let failure = failure(gateway, error);
+    match meant {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    }
+}
+
+/// Asks whether a field was meant that the first of them that is none nearly is.
+fn meant(changes: &[Change]) -> Option<String> {
+    let mut names = changes.iter().map(|it| it.name.as_str());
+    let wrong = names.find(|name| !store::field_names().any(|it| it == *name))?;
+    nearest::question(wrong, store::field_names())
 }
 
 fn tell(session: &Session, word: &str, json: bool) -> Result<(), Failure> {

@@ -17,7 +17,7 @@ const LABEL_WIDTH: usize = 30;
 /// What a narrow terminal does without.
 const SHAPE: Shape<'_> = Shape {
     optional: &["ID", "STATE", "MESSAGES"],
-    least: &[("SESSION", 32), ("ID", 9), ("UPDATED", 10)],
+    least: &[("SESSION", 32), ("ID", 9), ("UPDATED", 18)],
 };
 
 pub(super) async fn execute(gateway: &Gateway, arguments: &List) -> Result<(), Failure> {

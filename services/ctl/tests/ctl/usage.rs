@@ -112,6 +112,17 @@ fn aliases_are_meant_and_lines_that_are_none_are_said() {
 }
 
 #[test]
+fn import_without_a_home_names_it() {
+    let scene = Scene::new();
+    let mut command = scene.command(&["import"]);
+    let output = command.env_remove("HOME").output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = text(&output.stderr);
+    assert!(said.contains("HOME is not set"), "{said}");
+    assert!(said.contains("--from DIR"), "{said}");
+}
+
+#[test]
 fn manual_has_nothing_that_its_checker_warns_of() {
     let scene = Scene::new();
     let place = scene.state().join("man");

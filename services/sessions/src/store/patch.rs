@@ -132,8 +132,13 @@ pub enum InvalidPatch {
     },
 }
 
+/// The names of the fields that can be set.
+pub fn field_names() -> impl Iterator<Item = &'static str> {
+    FIELDS.into_iter().map(|(name, _)| name).chain([LIMITS])
+}
+
 fn names() -> String {
-    format!("{}, {LIMITS}", FIELDS.map(|(name, _)| name).join(", "))
+    field_names().collect::<Vec<_>>().join(", ")
 }
 
 impl Patch {

@@ -489,7 +489,15 @@ async fn names_that_are_nearly_there_are_asked_about() {
     let job = ["cron", "add", "--command", "true", "--every", "1d"];
     let job = [&job[..], &["--name", "backup"]].concat();
     suite.ctl(&job).await.ended(0);
-    let cases: [(&[&str], i32, &str); 12] = [
+    std::fs::create_dir_all(suite.workspace()).unwrap();
+    std::fs::write(suite.workspace().join("MEMORY.md"), "Beans.").unwrap();
+    let cases: [(&[&str], i32, &str); 14] = [
+        (&["memory", "get", "MEMRY.md"], 64, "MEMORY.md"),
+        (
+            &["sessions", "create", "work", "--set", "labl=x"],
+            64,
+            "label",
+        ),
         (&["message", "--agent", "mian", "hi"], 1, "main"),
         (&["memory", "status", "--agent", "mian"], 1, "main"),
         (&["memory", "search", "x", "--agent", "mian"], 1, "main"),

@@ -14,7 +14,7 @@ const SCREENS: [(&[&str], &[&str]); 10] = [
     (&["security", "audit", "--verbose"], &["checks"]),
     (&["sessions"], &["agent:main:"]),
     (&["turns"], &["done"]),
-    (&["agents"], &["main"]),
+    (&["agents"], &["main(default)", "anthropic/claude-sonnet-5"]),
     (&["models", "list"], &["anthropic/"]),
     (&["auth", "list"], &["anthropic:default"]),
     (&["version"], &["gateway"]),
