@@ -395,6 +395,7 @@ mod tests {
             ],
             limit: 3,
             tokens: 100,
+            partial: false,
         };
         let given = recall.given(|hit| hit.path == "known");
         let paths: Vec<&str> = given.iter().map(|hit| hit.path.as_str()).collect();

@@ -153,7 +153,7 @@ fn is_plainly_in(file: &Path, folder: &Path, files: &[PathBuf]) -> bool {
     for part in rest.components() {
         let name = part.as_os_str();
         let is = |it: &&str| name.eq_ignore_ascii_case(it);
-        let counts = OF_REPOSITORY.iter().chain(&OBEYED).any(|it| is(it));
+        let counts = OF_REPOSITORY.iter().chain(&OBEYED).any(is);
         if is_gits(part) || counts && is_repository(&around, files) {
             return false;
         }

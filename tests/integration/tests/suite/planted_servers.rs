@@ -118,7 +118,8 @@ async fn one_that_is_given_nothing_runs_and_is_asked_about() {
 async fn repository_is_obeyed(variables: Value) -> (bool, String) {
     let library = tempfile::tempdir_in("/tmp").unwrap();
     let script = library.path().join("server.py");
-    let asking = r#"subprocess.run(["git", "-C", sys.argv[1], "status"], capture_output=True, text=True)"#;
+    let asking =
+        r#"subprocess.run(["git", "-C", sys.argv[1], "status"], capture_output=True, text=True)"#;
     let code = CODE.replace("json.dumps(dict(os.environ))", &format!("repr({asking})"));
     std::fs::write(&script, code.replace("json, os", "json, subprocess, os")).unwrap();
     let model = Server::start().await.unwrap();
