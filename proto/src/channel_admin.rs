@@ -239,6 +239,7 @@ impl TryFrom<wire::ChannelAccount> for AccountState {
                 last_error_ms: account.last_error_ms,
                 backlog: account.backlog,
                 notes: account.notes,
+                waiting_until_ms: account.waiting_until_ms,
             }),
         };
         Ok(Self {
@@ -273,6 +274,7 @@ impl From<AccountState> for wire::ChannelAccount {
             last_error_ms: health.last_error_ms,
             backlog: health.backlog,
             notes: health.notes,
+            waiting_until_ms: health.waiting_until_ms,
             missing_token: state.missing_token,
             unanswered_groups: state.unanswered_groups,
         }

@@ -5,8 +5,8 @@ use std::pin::Pin;
 use futures_util::{Stream, StreamExt as _};
 use openclaw_proto::call::{CallError, RefusalCode};
 use openclaw_proto::channel::{
-    AccountName, Attachment, Attend, Client, Connection, FileHead, HandIn, HandedIn, Health,
-    IgnoredCode, Instruction, Message, Outcome, Person, Place, What,
+    AccountName, Answer, Attachment, Attend, Client, Connection, FileHead, HandIn, HandedIn,
+    Health, IgnoredCode, Instruction, Message, Outcome, Person, Place, What,
 };
 use openclaw_proto::channel_admin::{self, Sent};
 use openclaw_proto::gateway::ChatKind;
@@ -63,7 +63,10 @@ pub(crate) fn direct(key: &str, sender: &str, message: Message) -> HandIn {
 }
 
 pub(crate) async fn hand_in(suite: &Suite, hand_in: HandIn) -> HandedIn {
-    soon(client(suite).hand_in(hand_in)).await.unwrap()
+    match soon(client(suite).hand_in(hand_in)).await.unwrap() {
+        Answer::HandedIn(handed_in) => handed_in,
+        Answer::FilesWanted => panic!("files are wanted"),
+    }
 }
 
 pub(crate) fn why(handed_in: &HandedIn) -> IgnoredCode {
