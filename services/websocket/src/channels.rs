@@ -30,6 +30,9 @@ pub(crate) fn account(state: &AccountState, settings: &ChannelSettings) -> Value
         if health.last_contact_ms > 0 {
             shown["lastTransportActivityAt"] = json!(health.last_contact_ms);
         }
+        if health.waiting_until_ms > 0 {
+            shown["waitingUntil"] = json!(health.waiting_until_ms);
+        }
         if !health.last_error.is_empty() {
             shown["lastError"] = json!(health.last_error);
         }

@@ -152,8 +152,11 @@ pub(super) async fn send(mut call: Call) -> Result<Answer, Failure> {
 fn configured(call: &Call) -> String {
     let states = call.context.channels.states();
     let on = states.iter().filter(|it| it.is_enabled);
-    let all = on.map(|it| it.account.channel.as_str()).chain([CHANNEL]);
-    format!("configured: {}", all.collect::<Vec<_>>().join(", "))
+    let mut all: Vec<&str> = on.map(|it| it.account.channel.as_str()).collect();
+    // They come in their order, one after the other's accounts.
+    all.dedup();
+    all.push(CHANNEL);
+    format!("configured: {}", all.join(", "))
 }
 
 /// Has it said by the channel's daemon, when there is one.
