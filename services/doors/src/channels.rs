@@ -14,6 +14,7 @@ mod owner;
 mod pairing;
 mod press;
 mod sent_file;
+mod stop;
 mod token;
 
 use std::collections::HashMap;

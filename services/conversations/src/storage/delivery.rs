@@ -27,20 +27,15 @@ pub(super) fn note_route(entry: &mut SessionEntry, channel: &str, route: &Route)
     if route.chat != ChatKind::Direct {
         entry.set("channel", channel);
         entry.set("groupId", route.id.clone());
-        if let Some(title) = &route.title {
-            entry.set("subject", title.clone());
-        }
     }
 }
 
 /// Notes where on `channel` a session came from, once.
 fn note_origin(entry: &mut SessionEntry, channel: &str, place: &Map<String, Value>) {
-    let origin = entry
-        .get::<Map<String, Value>>("origin")
-        .unwrap_or_default();
+    let mut origin: Map<String, Value> = entry.get("origin").unwrap_or_default();
     if origin.get("provider").is_some_and(|it| it == channel) && !origin.contains_key("to") {
-        let both = origin.into_iter().chain(place.clone());
-        entry.set("origin", Value::Object(both.collect()));
+        origin.extend(place.clone());
+        entry.set("origin", origin);
     }
 }
 

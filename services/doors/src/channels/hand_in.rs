@@ -17,8 +17,8 @@ use openclaw_sessions::{SessionKey, now_ms};
 use openclaw_settings::Settings;
 use openclaw_settings::keys::channels::{Account, ReactionNotifications};
 
-use super::judged::{has_wanted_files, is_stop};
 use super::overheard::Said;
+use super::stop::{has_wanted_files, is_stop};
 use super::{Channels, Refused};
 
 /// Bytes of a key; a provider's update has a number.

@@ -1,12 +1,13 @@
 //! What becomes of something that came in, by who says it and by what runs there.
 
-use openclaw_commands::{Id, SenderRole};
+use openclaw_commands::SenderRole;
 use openclaw_inbound::{Facts, Known, Verdict, judge};
-use openclaw_proto::channel::{Message, What};
+use openclaw_proto::channel::What;
 use openclaw_runs::{Run, Sender};
 
 use super::Channels;
 use super::hand_in::Incoming;
+use super::stop::is_stop;
 
 impl Channels {
     /// What becomes of what `facts` say. A stop is to the bot where that works for whoever
@@ -49,14 +50,4 @@ impl Channels {
         live.iter()
             .any(|run| run.key == key && run.command().is_none() && is_theirs(run))
     }
-}
-
-/// Whether files of `message` are still to be had. A stop is one with a picture, too, and
-/// waits for none.
-pub(super) fn has_wanted_files(message: &Message) -> bool {
-    message.attachments.iter().any(|it| it.is_waiting) && !is_stop(&message.text)
-}
-
-pub(super) fn is_stop(text: &str) -> bool {
-    openclaw_commands::read(text).is_some_and(|asked| asked.command.id == Id::Stop)
 }
