@@ -13,9 +13,9 @@ use tokio::sync::Semaphore;
 use tokio::time::sleep;
 
 use crate::api::{Api, Error};
-use crate::menu::Offered;
 use crate::moved::Moved;
 use crate::numbers::Numbers;
+use crate::offered::Offered;
 use crate::pace::Pace;
 use crate::read::Reader;
 use crate::settings::Options;

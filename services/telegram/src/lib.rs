@@ -13,6 +13,7 @@ mod live;
 mod menu;
 mod moved;
 mod numbers;
+mod offered;
 mod pace;
 mod poll;
 mod provider;

@@ -19,14 +19,6 @@ const ATTEMPTS: u32 = 5;
 /// Between them, where Telegram names no time; it doubles with each one.
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// A menu that Telegram has, and when another may be offered.
-#[derive(Debug, Default)]
-pub(crate) struct Offered {
-    /// Of which bot, and what.
-    last: Option<(String, Value)>,
-    next: Option<Instant>,
-}
-
 /// Offers the menu that the settings have, unless it was. Never returns: what Telegram
 /// refuses now is offered later.
 pub(crate) async fn offer(bot: &Bot, api: &Api) -> Infallible {

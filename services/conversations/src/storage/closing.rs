@@ -18,7 +18,6 @@ use crate::fault::Fault;
 impl StateFiles {
     pub(super) fn close(&mut self, closing: Closing, reply: Reply<()>) -> Staged {
         let now = now_ms();
-        // What the turn was charged says more than what its model's price comes to.
         let charged = closing.resources.as_ref().and_then(|it| it.cost_usd);
         let cost = charged.or_else(|| self.cost(&closing.outcome, &closing.usage));
         let of_servers = closing.resources.as_ref();
