@@ -1,9 +1,10 @@
 //! Codes for strangers.
 
-use openclaw_conversations::channels::{self as ledger, Asked, Request};
+use openclaw_conversations::channels::{self as ledger, Asked};
 use openclaw_conversations::outbox::{self, NewDelivery};
 use openclaw_inbound::CODE_LENGTH;
 use openclaw_proto::channel::{IgnoredCode, What};
+use openclaw_proto::channel_admin::PairingRequest;
 use openclaw_proto::gateway::Route;
 use openclaw_proto::outbox::{Extras, Kind, Place};
 use openclaw_sessions::now_ms;
@@ -28,7 +29,7 @@ impl Channels {
         random.copy_from_slice(&Uuid::new_v4().into_bytes()[..CODE_LENGTH]);
         // The version's bits are not random.
         random[6] = Uuid::new_v4().into_bytes()[0];
-        let request = Request {
+        let request = PairingRequest {
             account: incoming.canonical.clone(),
             peer: hand_in.sender.id.clone(),
             code: openclaw_inbound::code(random),
@@ -52,7 +53,7 @@ impl Channels {
 }
 
 /// What a stranger is told.
-fn pairing_reply(request: &Request, route: &Route) -> NewDelivery {
+fn pairing_reply(request: &PairingRequest, route: &Route) -> NewDelivery {
     let channel = &request.account.channel;
     let text = format!(
         "OpenClaw: access not configured.\n\nYour {channel} user id: {}\nPairing code: {}\n\nAsk \
