@@ -38,6 +38,7 @@ pub mod recipient;
 mod runner;
 pub mod sandbox;
 mod session;
+pub mod token_files;
 mod told;
 pub(crate) mod tools;
 mod workspaces;
