@@ -115,7 +115,7 @@ async fn a_turn_of_a_gateway_that_died_is_asked_with_nothing_that_waits_behind_i
                 text: text.to_owned(),
                 ..Message::default()
             };
-            suite.send(message).await.unwrap();
+            drop(suite.send(message).await.unwrap());
         }
     }
     for _ in 0..CHATS {

@@ -151,10 +151,7 @@ pub(super) async fn send(mut call: Call) -> Result<Answer, Failure> {
 /// The channels that there are, in words.
 fn configured(call: &Call) -> String {
     let states = call.context.channels.states();
-    let on = states.iter().filter(|it| it.is_enabled);
-    let mut all: Vec<&str> = on.map(|it| it.account.channel.as_str()).collect();
-    // They come in their order, one after the other's accounts.
-    all.dedup();
+    let mut all = crate::channels::on(&states);
     all.push(CHANNEL);
     format!("configured: {}", all.join(", "))
 }
