@@ -16,7 +16,10 @@ pub mod hours;
 mod mistakes;
 mod params;
 pub mod telegram;
+mod token_files;
 mod tools;
+
+pub use token_files::absent_token_files;
 
 /// A section of the file.
 type Fields = Map<String, Value>;

@@ -25,7 +25,6 @@ use serde_json::Value;
 
 use crate::document;
 use crate::keys;
-use crate::settings::token_files::absent_token_files;
 use crate::settings::{Settings, tools};
 
 /// The configuration file, to change. Others that want to change it wait.
@@ -304,7 +303,7 @@ pub fn validate(paths: &Paths, environment: &Environment) -> Result<Findings, Er
     let notes = notes.into_iter().chain(settings.order_problems.clone());
     let absent = settings.absent().into_iter();
     let absent = absent.chain(settings.told_nowhere());
-    let absent = absent.chain(absent_token_files(paths, &document.value));
+    let absent = absent.chain(effect::absent_token_files(paths, &document.value));
     let absent = absent.map(|(path, problem)| Problem::other(path, problem));
     let absent: Vec<_> = settings.unknown_models().chain(absent).collect();
     // Of a variable that is not set the document's warnings tell.

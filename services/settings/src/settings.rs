@@ -38,7 +38,6 @@ pub mod recipient;
 mod runner;
 pub mod sandbox;
 mod session;
-pub mod token_files;
 mod told;
 pub(crate) mod tools;
 mod workspaces;

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use openclaw_config::error::Error;
-use openclaw_config::key::KeyPath;
 use openclaw_config::paths::Paths;
 use openclaw_config::secret::Secret;
 use openclaw_config::substitute::{ELSEWHERE, unanswered};
@@ -222,23 +221,6 @@ fn written(document: &Value) -> impl Iterator<Item = (&'static str, &Map<String,
         let written = document.pointer(&format!("/channels/{channel}"))?;
         Some((channel, written.as_object()?))
     })
-}
-
-/// The files for tokens that `document` names for `channel`, with their keys.
-pub(super) fn token_files<'a>(document: &'a Value, channel: &str) -> Vec<(KeyPath, &'a str)> {
-    let mut channels = written(document);
-    let Some((_, written)) = channels.find(|(name, _)| *name == channel) else {
-        return Vec::new();
-    };
-    let key = KeyPath::default().child("channels").child(channel);
-    let accounts = written.get("accounts").and_then(Value::as_object);
-    let accounts = accounts.into_iter().flatten();
-    let accounts = accounts.map(|(name, own)| (key.child("accounts").child(name), own.as_object()));
-    let sections = std::iter::once((key.clone(), Some(written))).chain(accounts);
-    let file = |(key, section): (KeyPath, Option<&'a Map<String, Value>>)| {
-        Some((key.child(TOKENS[0]), section?.get(TOKENS[0])?.as_str()?))
-    };
-    sections.filter_map(file).collect()
 }
 
 /// What `document` calls the default account of `channel`.

@@ -4,27 +4,30 @@ use std::path::Path;
 
 use openclaw_config::key::KeyPath;
 use openclaw_config::paths::Paths;
-use openclaw_config::substitute::unanswered;
 use serde_json::Value;
 
-use super::channels::{CHANNELS, token_files};
+use super::accounts;
+
+/// What names the file.
+const KEY: &str = "tokenFile";
 
 /// The keys of `document` that name a file for a token which nobody can read, each with
 /// the reason. It may come, so that makes no file invalid.
 pub fn absent_token_files(paths: &Paths, document: &Value) -> Vec<(KeyPath, String)> {
-    let all = CHANNELS.into_iter().flat_map(|channel| {
-        let written = token_files(document, channel).into_iter();
-        written.filter_map(move |(key, file)| Some((key, absence(paths, channel, file)?)))
+    let all = accounts(document).into_iter();
+    let absent = all.filter_map(|account| {
+        let why = absence(paths, account.text(KEY)?)?;
+        Some((account.path.child(KEY), why))
     });
-    all.collect()
+    absent.collect()
 }
 
-fn absence(paths: &Paths, channel: &str, file: &str) -> Option<String> {
+fn absence(paths: &Paths, file: &str) -> Option<String> {
     let file = file.trim();
-    if file.is_empty() || unanswered(file).is_some() {
+    if file.is_empty() {
         return None;
     }
-    let way = format!("openclawctl channels add {channel} asks for a token and writes its file");
+    let way = "openclawctl channels add telegram asks for a token and writes its file";
     let place = if file.starts_with("~/") {
         paths.expand(file)
     } else {
