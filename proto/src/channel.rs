@@ -158,7 +158,7 @@ pub struct Quoted {
 /// A file that came with a message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Attachment {
-    /// Of [`Client::put_file`]; empty: it could not be had.
+    /// Of [`Client::put_file`]; empty: it is still to be had, or could not be.
     pub file_id: String,
     /// `image`, `audio`, `voice`, `video`, `document` or `other`.
     pub kind: String,
@@ -170,6 +170,8 @@ pub struct Attachment {
     pub size: u64,
     /// Why it could not be had.
     pub missing: String,
+    /// Whether the provider has it, and nobody asked for it yet.
+    pub is_waiting: bool,
 }
 
 /// Emoji on a message.
@@ -193,6 +195,15 @@ pub struct Press {
 }
 
 /// What the gateway answers to a hand-in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// Something became of it.
+    HandedIn(HandedIn),
+    /// The files that wait are used: it is to be handed in again with them.
+    FilesWanted,
+}
+
+/// A hand-in of which something became.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HandedIn {
     /// Whether the same key was handed in before.
@@ -309,6 +320,8 @@ pub struct Health {
     pub backlog: u64,
     /// More for people, one line each.
     pub notes: Vec<String>,
+    /// Until when the provider wants nothing, in Unix milliseconds; 0: it named no time.
+    pub waiting_until_ms: i64,
 }
 
 /// What an account's connection does.

@@ -78,6 +78,15 @@ pub struct Pairings {
     pub peers: Vec<PairedPeer>,
 }
 
+/// Somebody who is let in no more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Revoked {
+    /// As they were.
+    pub peer: PairedPeer,
+    /// Keys of the account's settings by which they may talk all the same.
+    pub keys: Vec<String>,
+}
+
 /// Something to be said.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Text {
@@ -203,6 +212,21 @@ impl Client {
         Ok((request.into(), response.is_owner))
     }
 
+    /// Takes back that `peer` was let in at `account`.
+    pub async fn revoke(&self, account: AccountName, peer: &str) -> Result<Revoked, CallError> {
+        let request = wire::RevokePairingRequest {
+            channel: account.channel,
+            account: account.account,
+            peer: peer.to_owned(),
+        };
+        let response = self.0.clone().revoke_pairing(request).await?.into_inner();
+        let missing = || Invalid::missing("RevokePairingResponse", "peer");
+        Ok(Revoked {
+            peer: response.peer.ok_or_else(missing)?.into(),
+            keys: response.keys,
+        })
+    }
+
     /// Has something said; what has become of it a moment later.
     pub async fn send(&self, text: Text) -> Result<Sent, CallError> {
         let request = wire::SendTextRequest {
@@ -239,6 +263,7 @@ impl TryFrom<wire::ChannelAccount> for AccountState {
                 last_error_ms: account.last_error_ms,
                 backlog: account.backlog,
                 notes: account.notes,
+                waiting_until_ms: account.waiting_until_ms,
             }),
         };
         Ok(Self {
@@ -273,6 +298,7 @@ impl From<AccountState> for wire::ChannelAccount {
             last_error_ms: health.last_error_ms,
             backlog: health.backlog,
             notes: health.notes,
+            waiting_until_ms: health.waiting_until_ms,
             missing_token: state.missing_token,
             unanswered_groups: state.unanswered_groups,
         }

@@ -7,7 +7,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tokio_stream::{Stream, StreamExt as _};
 
 use super::AccountName;
-use super::{Attend, FileHead, HandIn, HandedIn, Health, Instruction, PART_LIMIT, Stored};
+use super::{Answer, Attend, FileHead, HandIn, Health, Instruction, PART_LIMIT, Stored};
 use crate::address::{self, Channel};
 use crate::call::CallError;
 use crate::wire::channel as wire;
@@ -34,11 +34,11 @@ impl Client {
         Ok(stream.map(|said| Instruction::try_from(said?).map_err(CallError::from)))
     }
 
-    /// Hands in what came. It is durable when this returns.
-    pub async fn hand_in(&self, hand_in: HandIn) -> Result<HandedIn, CallError> {
+    /// Hands in what came. It is durable when this returns, unless its files are wanted.
+    pub async fn hand_in(&self, hand_in: HandIn) -> Result<Answer, CallError> {
         let request: wire::HandInRequest = hand_in.into();
         let response = self.0.clone().hand_in(request).await?.into_inner();
-        Ok(HandedIn::try_from(response)?)
+        Ok(Answer::try_from(response)?)
     }
 
     /// Gives a file to the gateway: its content comes in parts of any size.

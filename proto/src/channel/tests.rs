@@ -46,6 +46,7 @@ fn hand_in_survives_the_wire() {
             name: "a.png".to_owned(),
             size: 3,
             missing: "too large".to_owned(),
+            is_waiting: true,
         }],
         texts: vec!["hello".to_owned(), String::new()],
     };
@@ -105,12 +106,14 @@ fn outcome_survives_the_wire_and_the_ledger() {
     for outcome in all {
         let kept = serde_json::to_string(&outcome).unwrap();
         assert_eq!(serde_json::from_str::<Outcome>(&kept).unwrap(), outcome);
-        let sent = HandedIn {
+        let handed_in = Answer::HandedIn(HandedIn {
             is_existing: true,
             outcome,
-        };
-        let heard = HandedIn::try_from(wire::HandInResponse::from(sent.clone())).unwrap();
-        assert_eq!(heard, sent);
+        });
+        for sent in [handed_in, Answer::FilesWanted] {
+            let heard = Answer::try_from(wire::HandInResponse::from(sent.clone())).unwrap();
+            assert_eq!(heard, sent);
+        }
     }
     for code in IgnoredCode::ALL {
         assert_eq!(IgnoredCode::parse(code.as_str()), code);
@@ -145,6 +148,7 @@ fn health_survives_the_wire() {
             last_error_ms: 2,
             backlog: 3,
             notes: vec!["privacy mode is on".to_owned()],
+            waiting_until_ms: 4,
         };
         let sent = (AccountName::default(), health);
         let heard: (AccountName, Health) = wire::ReportHealthRequest::from(sent.clone())

@@ -1,8 +1,8 @@
 //! Between the domain types of a channel and the wire's.
 
 use super::{
-    Abilities, AccountName, Attachment, Attend, Connection, HandIn, HandedIn, Health, Ignored,
-    IgnoredCode, Message, Outcome, Person, Place, Press, Quoted, Reaction, Taken, What,
+    Abilities, AccountName, Answer, Attachment, Attend, Connection, HandIn, HandedIn, Health,
+    Ignored, IgnoredCode, Message, Outcome, Person, Place, Press, Quoted, Reaction, Taken, What,
 };
 use crate::gateway::ChatKind;
 use crate::invalid::Invalid;
@@ -224,6 +224,7 @@ impl From<wire::Attachment> for Attachment {
             name: attachment.name,
             size: attachment.size,
             missing: attachment.missing,
+            is_waiting: attachment.is_waiting,
         }
     }
 }
@@ -237,11 +238,12 @@ impl From<Attachment> for wire::Attachment {
             name: attachment.name,
             size: attachment.size,
             missing: attachment.missing,
+            is_waiting: attachment.is_waiting,
         }
     }
 }
 
-impl TryFrom<wire::HandInResponse> for HandedIn {
+impl TryFrom<wire::HandInResponse> for Answer {
     type Error = Invalid;
 
     fn try_from(response: wire::HandInResponse) -> Result<Self, Invalid> {
@@ -259,17 +261,27 @@ impl TryFrom<wire::HandInResponse> for HandedIn {
                 reason: ignored.reason,
             }),
             W::Answered(wire::Answered { text }) => Outcome::Answered { text },
+            W::FilesWanted(wire::FilesWanted {}) => return Ok(Self::FilesWanted),
         };
-        Ok(Self {
+        Ok(Self::HandedIn(HandedIn {
             is_existing: response.existing,
             outcome,
-        })
+        }))
     }
 }
 
-impl From<HandedIn> for wire::HandInResponse {
-    fn from(handed_in: HandedIn) -> Self {
+impl From<Answer> for wire::HandInResponse {
+    fn from(answer: Answer) -> Self {
         use wire::hand_in_response::Outcome as W;
+        let handed_in = match answer {
+            Answer::HandedIn(handed_in) => handed_in,
+            Answer::FilesWanted => {
+                return Self {
+                    existing: false,
+                    outcome: Some(W::FilesWanted(wire::FilesWanted {})),
+                };
+            }
+        };
         Self {
             existing: handed_in.is_existing,
             outcome: Some(match handed_in.outcome {
@@ -310,6 +322,7 @@ impl TryFrom<wire::ReportHealthRequest> for (AccountName, Health) {
             last_error_ms: request.last_error_ms,
             backlog: request.backlog,
             notes: request.notes,
+            waiting_until_ms: request.waiting_until_ms,
         };
         Ok((account, health))
     }
@@ -327,6 +340,7 @@ impl From<(AccountName, Health)> for wire::ReportHealthRequest {
             last_error_ms: health.last_error_ms,
             backlog: health.backlog,
             notes: health.notes,
+            waiting_until_ms: health.waiting_until_ms,
         }
     }
 }

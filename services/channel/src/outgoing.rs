@@ -148,7 +148,8 @@ impl<P: Provider> Outgoing<P> {
             tracing::warn!(
                 openclaw_run = delivery.run_id,
                 delivery = delivery.id,
-                "ended while this was being sent: it is sent again, and may be there twice"
+                "ended while this was being sent: unless it is found there it is sent again, and may be \
+                 there twice"
             );
         }
         let outcome = self

@@ -16,9 +16,14 @@ use crate::durable;
 /// A delivery fails for good after three days; what is older is nobody's.
 const KEPT: Duration = Duration::from_secs(4 * 24 * 60 * 60);
 
+/// How the name of a run's record ends.
+const RUN: &str = "run";
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Line {
+    /// What the provider notes of the part that comes next.
+    Note(String),
     /// The part of this number is being sent.
     Sending(usize),
     /// The provider took it and calls it so.
@@ -43,6 +48,7 @@ pub struct Progress {
     is_over: bool,
     /// The part that was being sent when the daemon before was killed.
     doubtful: Option<usize>,
+    note: String,
     /// The record, from where a part is being sent until it was.
     file: Option<File>,
 }
@@ -82,12 +88,24 @@ impl Records {
         Progress::read(self.folder.join(format!("{id}.delivery")))
     }
 
+    /// What the runs that are not over have said already.
+    pub fn of_runs(&self) -> io::Result<Vec<Progress>> {
+        let mut runs = Vec::new();
+        for entry in fs::read_dir(&self.folder)? {
+            let path = entry?.path();
+            if path.extension().is_some_and(|it| it == RUN) {
+                runs.push(Progress::read(path)?);
+            }
+        }
+        Ok(runs)
+    }
+
     /// What a run that is not over has said already, and where: kept so that its
     /// reply takes the place of that.
     pub fn of_run(&self, run_id: &str) -> io::Result<Progress> {
         // Only what run ids have.
         let name = run_id.replace(|it: char| !it.is_ascii_alphanumeric() && it != '-', "_");
-        Progress::read(self.folder.join(format!("{name}.run")))
+        Progress::read(self.folder.join(format!("{name}.{RUN}")))
     }
 }
 
@@ -102,11 +120,13 @@ impl Progress {
             parts: Vec::new(),
             is_over: false,
             doubtful: None,
+            note: String::new(),
             file: None,
         };
         let lines = content.split(|byte| *byte == b'\n');
         for line in lines.filter_map(|line| serde_json::from_slice(line).ok()) {
             match line {
+                Line::Note(note) => progress.note = note,
                 Line::Sending(part) => progress.doubtful = Some(part),
                 Line::Sent(_, ids) => {
                     progress.parts.push(ids);
@@ -140,8 +160,14 @@ impl Progress {
         self.doubtful == Some(self.parts.len())
     }
 
-    /// The next part is about to be sent.
-    pub fn sending(&mut self) -> io::Result<()> {
+    /// What was noted of the part that may have been taken.
+    pub fn doubt(&self) -> Option<&str> {
+        self.is_doubtful().then_some(self.note.as_str())
+    }
+
+    /// The next part is about to be sent. A later daemon that doubts is told `note`.
+    pub fn sending(&mut self, note: &str) -> io::Result<()> {
+        let note = serde_json::to_string(&Line::Note(note.to_owned()))?;
         let line = serde_json::to_string(&Line::Sending(self.parts.len()))?;
         let mut file = OpenOptions::new()
             .append(true)
@@ -150,7 +176,7 @@ impl Progress {
             .open(&self.path)?;
         // Not flushed to the disk: it outlives this process so, and after a loss of
         // power nothing is done by it.
-        file.write_all(format!("\n{line}\n").as_bytes())?;
+        file.write_all(format!("\n{note}\n{line}\n").as_bytes())?;
         self.file = Some(file);
         Ok(())
     }
@@ -212,13 +238,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let records = Records::open(folder.path()).unwrap();
         let mut progress = records.of(7).unwrap();
-        progress.sending().unwrap();
+        progress.sending("").unwrap();
         progress.sent(vec!["11".into()]).unwrap();
-        progress.sending().unwrap();
+        progress.sending("after 11").unwrap();
         let mut again = records.of(7).unwrap();
+        assert_eq!(again.doubt(), Some("after 11"));
         assert_eq!(again.parts(), [["11".to_owned()]]);
         assert!(again.is_doubtful() && !again.is_over());
-        again.sending().unwrap();
+        again.sending("").unwrap();
         again.refused();
         assert!(!records.of(7).unwrap().is_doubtful());
         again.sent(vec!["12".into(), "13".into()]).unwrap();
@@ -248,5 +275,9 @@ mod tests {
         let mut progress = records.of_run("../a/b").unwrap();
         progress.sent(vec!["1".into()]).unwrap();
         assert!(folder.path().join("out/___a_b.run").exists());
+        records.of(1).unwrap().sent(vec!["2".into()]).unwrap();
+        let runs = records.of_runs().unwrap();
+        assert_eq!(runs.len(), 1);
+        assert_eq!(runs[0].ids(), ["1"]);
     }
 }

@@ -53,7 +53,7 @@ impl Channels {
     /// What the gateway does not do, and why.
     pub async fn execute(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
         let (json, is_whole) = match &self.action {
-            Some(Action::Add(account)) => return account.named()?.add(gateway),
+            Some(Action::Add(account)) => return account.named()?.add(gateway).await,
             Some(Action::Login(account)) => return account.found(gateway.paths)?.login(gateway),
             Some(Action::Remove(account)) => return account.found(gateway.paths)?.remove(gateway),
             Some(Action::Test(account)) => {

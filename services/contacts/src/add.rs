@@ -8,13 +8,14 @@ use std::process::{Command, Stdio};
 
 use openclaw_config::{Environment, KeyPath, Paths, programs, write};
 use openclaw_proto::channel::AccountName;
+use openclaw_proto::channel_admin::Pairings;
 use openclaw_service_manager as manager;
 use openclaw_settings::channels::{self, DEFAULT_ACCOUNT};
 use openclaw_settings::file::File;
 use openclaw_terminal::{Failure, output, question, secret};
 use serde_json::{Value, json};
 
-use crate::gateway::Gateway;
+use crate::gateway::{Gateway, shown};
 use crate::name::Named;
 
 /// Bytes of a token; Telegram's have 46.
@@ -23,12 +24,19 @@ const TOKEN_LIMIT: usize = 512;
 impl Named {
     /// Takes the token from standard input, has it checked, and writes it and the
     /// configuration.
-    pub(crate) fn add(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
+    pub(crate) async fn add(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
+        let document = File::open(gateway.paths)?.document()?;
+        let before = self.clone().resolved(&document);
+        let had_token =
+            before.token_file(gateway.paths).exists() || before.written_token(&document).is_some();
         self.take_token(gateway)?;
-        output::stdout_line(
-            "next: write to it, and let yourself in with the code it answers: openclawctl pairing \
-             approve CODE. Whoever is approved first is the owner",
-        )
+        if had_token {
+            let shown = before.shown();
+            output::stdout_line(&format!("{shown} was there; its token was replaced"))?;
+        }
+        // Without a gateway nobody knows.
+        let pairings = gateway.client.pairings().await.ok();
+        output::stdout_line(&next_step(pairings.as_ref()))
     }
 
     /// Takes another token for an account that is there.
@@ -315,6 +323,23 @@ impl Named {
     }
 }
 
+/// What is to be done with an account that was added, by what is known of who may talk.
+fn next_step(pairings: Option<&Pairings>) -> String {
+    let approve = "next: write to it, and let yourself in with the code it answers: openclawctl \
+                   pairing approve CODE";
+    let owner = pairings.map(|it| it.peers.iter().find(|peer| peer.is_owner));
+    match owner {
+        Some(Some(owner)) => format!(
+            "{approve}. The owner is {} ({} {})",
+            output::line(&owner.name),
+            shown(&owner.account),
+            output::line(&owner.peer)
+        ),
+        Some(None) => format!("{approve}. Whoever is approved first is the owner"),
+        None => format!("{approve}. Whoever is approved first is the owner, where there is none"),
+    }
+}
+
 fn private_folder(folder: &Path) -> Result<(), Failure> {
     let made = fs::DirBuilder::new()
         .recursive(true)
@@ -375,6 +400,8 @@ fn cannot(what: &str, path: &Path, error: &io::Error) -> Failure {
 
 #[cfg(test)]
 mod tests {
+    use openclaw_proto::channel_admin::PairedPeer;
+
     use super::*;
 
     fn named(account: &str) -> Named {
@@ -396,6 +423,32 @@ mod tests {
             .configure(token, &paths, &environment)
             .unwrap();
         File::open(&paths).unwrap().document().unwrap()
+    }
+
+    #[test]
+    fn next_step_names_the_owner_where_there_is_one() {
+        let peer = |name: &str, is_owner: bool| PairedPeer {
+            account: AccountName {
+                channel: "telegram".to_owned(),
+                account: "default".to_owned(),
+            },
+            peer: "7".to_owned(),
+            name: name.to_owned(),
+            is_owner,
+            ..PairedPeer::default()
+        };
+        let of = |peers: Vec<PairedPeer>| {
+            next_step(Some(&Pairings {
+                peers,
+                ..Pairings::default()
+            }))
+        };
+        let first = "Whoever is approved first is the owner";
+        assert!(of(Vec::new()).ends_with(first));
+        assert!(of(vec![peer("Bob", false)]).ends_with(first));
+        let owned = of(vec![peer("Bob", false), peer("Ada", true)]);
+        assert!(owned.ends_with("The owner is Ada (telegram 7)"), "{owned}");
+        assert!(next_step(None).ends_with("is the owner, where there is none"));
     }
 
     #[test]

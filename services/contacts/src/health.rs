@@ -1,5 +1,9 @@
 //! How an account does, judged: what `status` and `doctor` say of it.
 
+use std::time::Duration;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use openclaw_proto::channel::{Connection, Health};
 use openclaw_proto::channel_admin::AccountState;
 use openclaw_terminal::{output, words};
@@ -146,6 +150,14 @@ pub(crate) fn lacking(state: &AccountState) -> Option<String> {
     unanswered(state, &named).map(|(unanswered, _)| unanswered)
 }
 
+/// The time of day here.
+fn local(at_ms: i64) -> String {
+    let at = Timestamp::from_millisecond(at_ms).unwrap_or_default();
+    at.to_zoned(TimeZone::system())
+        .strftime("%H:%M:%S")
+        .to_string()
+}
+
 /// Its state, name, last contact, what waits, and its last error, in one line.
 fn details(health: &Health, now_ms: i64) -> String {
     let mut line = health.state.as_str().to_owned();
@@ -161,6 +173,12 @@ fn details(health: &Health, now_ms: i64) -> String {
 /// What there is to say beside its state and name.
 pub(crate) fn lines(health: &Health, now_ms: i64) -> Vec<String> {
     let mut lines = Vec::new();
+    let left_ms = health.waiting_until_ms.saturating_sub(now_ms);
+    if health.state == Connection::Waiting && left_ms > 0 {
+        let left = words::duration(Duration::from_millis(left_ms.unsigned_abs()));
+        let until = local(health.waiting_until_ms);
+        lines.push(format!("rate limited until {until} ({left})"));
+    }
     if health.last_contact_ms != 0 {
         let ago = words::ago(health.last_contact_ms, now_ms);
         lines.push(format!("the provider answered {ago}"));
@@ -290,6 +308,27 @@ mod tests {
             assert!(found.detail.contains("2 updates"), "{}", found.detail);
             assert!(!found.detail.contains('\n'), "{}", found.detail);
         }
+    }
+
+    #[test]
+    fn account_that_is_rate_limited_says_until_when() {
+        let health = Health {
+            state: Connection::Waiting,
+            waiting_until_ms: 95_000,
+            last_error: "Telegram wants fewer requests".to_owned(),
+            ..Health::default()
+        };
+        let detail = |now_ms| Finding::at(&state(Some(health.clone())), now_ms).detail;
+        let waiting = detail(5_000);
+        assert!(
+            waiting.starts_with("waiting; rate limited until "),
+            "{waiting}"
+        );
+        assert!(
+            waiting.contains(":35 (1 min 30 s); last error"),
+            "{waiting}"
+        );
+        assert!(!detail(96_000).contains("until"), "{}", detail(96_000));
     }
 
     #[test]

@@ -118,6 +118,14 @@ impl Named {
         self.account == DEFAULT_ACCOUNT
     }
 
+    /// As the gateway is told of it: without a name the default one.
+    pub(crate) fn told(&self) -> AccountName {
+        AccountName {
+            channel: self.channel.clone(),
+            account: self.key.clone().unwrap_or_default(),
+        }
+    }
+
     /// As it is typed.
     pub(crate) fn shown(&self) -> String {
         let name = self.key.as_deref().or(Some(self.account.as_str()));

@@ -1,10 +1,11 @@
 //! `pairing`: who wants to talk, and who may.
 
 use clap::{Args, Subcommand};
-use openclaw_proto::channel_admin::Pairings;
+use openclaw_proto::channel_admin::{Pairings, Revoked};
 use openclaw_terminal::{Failure, output, table, words};
 
 use crate::gateway::{Gateway, now_ms, shown};
+use crate::name::Typed;
 
 /// Arguments of `pairing`.
 #[derive(Debug, Args)]
@@ -25,6 +26,8 @@ enum Action {
     Approve(Code),
     /// Do not let somebody in
     Deny(Code),
+    /// Let somebody in no more, from their next message on
+    Revoke(Peer),
 }
 
 /// Arguments of `pairing list`.
@@ -43,6 +46,15 @@ struct Code {
     words: Vec<String>,
 }
 
+/// Arguments of `pairing revoke`.
+#[derive(Debug, Args)]
+struct Peer {
+    #[command(flatten)]
+    account: Typed,
+    /// Their id, which `openclawctl pairing list` shows
+    id: String,
+}
+
 impl Pairing {
     /// Lists or decides.
     ///
@@ -54,6 +66,7 @@ impl Pairing {
             Some(Action::List(arguments)) => list(gateway, arguments.json).await,
             Some(Action::Approve(code)) => decide(gateway, code, true).await,
             Some(Action::Deny(code)) => decide(gateway, code, false).await,
+            Some(Action::Revoke(peer)) => revoke(gateway, peer).await,
         }
     }
 }
@@ -82,6 +95,42 @@ async fn decide(gateway: &Gateway<'_>, code: &Code, is_approved: bool) -> Result
         (true, false) => format!("{who} may talk"),
         (false, _) => format!("{who} may not talk"),
     })
+}
+
+async fn revoke(gateway: &Gateway<'_>, peer: &Peer) -> Result<(), Failure> {
+    let account = peer.account.named()?.told();
+    let revoked = gateway.client.revoke(account, peer.id.trim()).await;
+    let revoked = revoked.map_err(|error| (gateway.failure)(&error))?;
+    revocation(&revoked)
+        .iter()
+        .try_for_each(|line| output::stdout_line(line))
+}
+
+/// What is said of somebody who is let in no more.
+fn revocation(revoked: &Revoked) -> Vec<String> {
+    let peer = &revoked.peer;
+    let account = shown(&peer.account);
+    let who = format!(
+        "{} ({account} {})",
+        output::line(&peer.name),
+        output::line(&peer.peer)
+    );
+    let mut lines = vec![format!("{who} is let in no more")];
+    if peer.is_owner {
+        lines.push(
+            "the owner was sent away: whoever is approved next is the owner, and nobody is until \
+             then but those of commands.ownerAllowFrom"
+                .to_owned(),
+        );
+    }
+    if !revoked.keys.is_empty() {
+        lines.push(format!(
+            "they may talk all the same by the configuration of {account}: {}; openclawctl config \
+             edit changes that",
+            revoked.keys.join(", ")
+        ));
+    }
+    lines
 }
 
 /// A code that is somebody's on another channel is not what was meant.
@@ -131,15 +180,44 @@ async fn list(gateway: &Gateway<'_>, json: bool) -> Result<(), Failure> {
             format!("{role}, since {}", words::ago(peer.approved_ms, now)),
         ]);
     }
-    table::print(&rows)
+    table::print(&rows)?;
+    if !pairings.peers.is_empty() {
+        output::stderr_line("openclawctl pairing revoke CHANNEL ID lets somebody in no more");
+    }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use openclaw_proto::channel::AccountName;
-    use openclaw_proto::channel_admin::PairingRequest;
+    use openclaw_proto::channel_admin::{PairedPeer, PairingRequest};
 
     use super::*;
+
+    #[test]
+    fn revocation_says_what_lets_somebody_in_all_the_same() {
+        let revoked = |is_owner: bool, keys: &[&str]| {
+            let peer = PairedPeer {
+                account: AccountName {
+                    channel: "telegram".to_owned(),
+                    account: "work".to_owned(),
+                },
+                peer: "30".to_owned(),
+                name: "Ada".to_owned(),
+                is_owner,
+                ..PairedPeer::default()
+            };
+            let keys = keys.iter().map(|key| (*key).to_owned()).collect();
+            revocation(&Revoked { peer, keys })
+        };
+        let plain = revoked(false, &[]);
+        assert_eq!(plain, ["Ada (telegram:work 30) is let in no more"]);
+        let listed = revoked(true, &["allowFrom", "groupPolicy"]);
+        assert_eq!(listed.len(), 3, "{listed:?}");
+        assert!(listed[1].contains("whoever is approved next"), "{listed:?}");
+        let expected = "configuration of telegram:work: allowFrom, groupPolicy";
+        assert!(listed[2].contains(expected), "{listed:?}");
+    }
 
     #[test]
     fn channel_before_the_code_is_that_of_the_code() {

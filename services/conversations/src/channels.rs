@@ -3,8 +3,8 @@
 
 mod pairing;
 
-pub use pairing::{Asked, Decided, Peer, REQUESTS, Request};
-pub use pairing::{PeerPairing, approve, ask, deny, may_ask, of_peer, peers, requests};
+pub use pairing::{Asked, Decided, PeerPairing, REQUESTS, approve, ask, deny, may_ask};
+pub use pairing::{of_peer, peers, requests, revoke};
 
 use std::time::Duration;
 

@@ -8,10 +8,13 @@ mod files;
 pub(crate) mod fuzz;
 mod hand_in;
 mod ignored;
+mod judged;
 mod overheard;
 mod owner;
+mod pairing;
 mod press;
 mod sent_file;
+mod stop;
 mod token;
 
 use std::collections::HashMap;

@@ -24,7 +24,7 @@ pub mod table;
 mod tests;
 pub mod values;
 
-pub use values::faults;
+pub use values::{absent_token_files, faults};
 
 /// Keys of a configuration that have no effect, for the same reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -8,6 +8,7 @@
 //! judged before it is put in.
 
 use openclaw_config::key::KeyPath;
+use openclaw_config::nearest;
 use openclaw_config::problem::Problem;
 use serde_json::{Map, Value};
 
@@ -15,7 +16,10 @@ pub mod hours;
 mod mistakes;
 mod params;
 pub mod telegram;
+mod token_files;
 mod tools;
+
+pub use token_files::absent_token_files;
 
 /// A section of the file.
 type Fields = Map<String, Value>;
@@ -118,6 +122,7 @@ pub(crate) fn restrictions(document: &Value) -> Vec<Problem> {
         account.restrictions(&mut found);
     }
     found.extend(listed_twice(document));
+    found.extend(mistakes::channels(document));
     found
 }
 
@@ -228,6 +233,12 @@ impl<'a> Account<'a> {
         say("webhookSecret", secret.and_then(telegram::secret_problem));
         let reaction = self.text("ackReaction");
         say("ackReaction", reaction.and_then(telegram::reaction_problem));
+        let token = self.text("botToken").map(str::trim);
+        let is_none = token.is_some_and(|it| !it.is_empty() && !telegram::is_token(it));
+        say("botToken", is_none.then(|| telegram::NO_TOKEN.to_owned()));
+        let is_shut = self.is_open_to_nobody();
+        say("dmPolicy", is_shut.then(|| telegram::NOT_OPEN.to_owned()));
+        self.capabilities(found);
         let offers_ours = telegram::offers_ours(self.either("commands"));
         let commands = self.fields.get("customCommands").and_then(Value::as_array);
         let commands = commands.map(Vec::as_slice).unwrap_or_default();
@@ -255,6 +266,34 @@ impl<'a> Account<'a> {
             people(group.get("allowFrom"), &path.child("allowFrom"), found);
             if let Some(problem) = telegram::place_problem(path.last(), path.parent().last()) {
                 found.push((path, problem));
+            }
+        }
+    }
+
+    /// Whether its policy is open to everybody, and its list to some. Where both are said
+    /// for all accounts it is said once.
+    fn is_open_to_nobody(&self) -> bool {
+        let keys = ["dmPolicy", "allowFrom"];
+        let is_own = keys.iter().any(|key| self.fields.contains_key(*key));
+        let is_for_all = self.common.is_none() && self.fields.contains_key("accounts");
+        let list = self.either("allowFrom").and_then(Value::as_array);
+        let mut names = list.into_iter().flatten().filter_map(Value::as_str);
+        let is_said = names.any(|it| it.trim() == "*" || it.contains(REFERENCE));
+        is_own && !is_for_all && !is_said && self.either("dmPolicy") == Some(&"open".into())
+    }
+
+    /// What a list of capabilities has, and nobody knows.
+    fn capabilities(&self, found: &mut Vec<(KeyPath, String)>) {
+        let list = self.fields.get("capabilities").and_then(Value::as_array);
+        for (at, name) in list.into_iter().flatten().enumerate() {
+            let known = telegram::CAPABILITY;
+            if let Some(name) = text(Some(name)).filter(|name| *name != known) {
+                let meant = nearest::question(name, [known]);
+                let meant = meant.map_or_else(String::new, |question| format!("; {question}"));
+                let text = format!(
+                    "{name:?} is no capability: a list has {known:?}, or buttons are off{meant}"
+                );
+                found.push((self.path.child("capabilities").child(&at.to_string()), text));
             }
         }
     }

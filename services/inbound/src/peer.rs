@@ -26,7 +26,7 @@ pub fn is_listed(list: &[PeerId], channel: &str, id: &str) -> bool {
 }
 
 /// The id without the channel's name before it; None: it is another channel's.
-pub(crate) fn bare(written: &str, channel: &str) -> Option<String> {
+pub fn bare(written: &str, channel: &str) -> Option<String> {
     let written = written.trim();
     let Some((before, id)) = written.split_once(':') else {
         return Some(written.to_owned());

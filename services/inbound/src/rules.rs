@@ -183,6 +183,43 @@ pub fn unanswered_groups(account: &Account) -> Vec<&str> {
     found.map(|(id, _)| id.as_str()).collect()
 }
 
+/// The keys of `account` by which `id` may talk to it without having been let in, as they
+/// are called in it.
+pub fn listing(account: &Account, channel: &str, id: &str) -> Vec<String> {
+    let is_named = |list: &[PeerId]| is_listed(list, channel, id);
+    let mut keys = Vec::new();
+    let mut add = |key: String, lets_in: bool| keys.extend(lets_in.then_some(key));
+    let is_direct = account.dm_policy != DmPolicy::Disabled;
+    let in_groups = account.group_policy != GroupPolicy::Disabled;
+    let is_for_both = in_groups && account.group_allow_from.is_empty();
+    add(
+        "allowFrom".to_owned(),
+        (is_direct || is_for_both) && is_named(&account.allow_from),
+    );
+    add(
+        "groupAllowFrom".to_owned(),
+        in_groups && is_named(&account.group_allow_from),
+    );
+    add(
+        "groupPolicy".to_owned(),
+        account.group_policy == GroupPolicy::Open,
+    );
+    for (group_id, group) in &account.groups {
+        let key = format!("groups.{group_id}");
+        let own = |list: &Option<Vec<PeerId>>| list.as_deref().is_some_and(is_named);
+        add(format!("{key}.allowFrom"), own(&group.allow_from));
+        let is_open = group.group_policy == Some(GroupPolicy::Open);
+        add(format!("{key}.groupPolicy"), is_open);
+        for (topic_id, topic) in &group.topics {
+            let key = format!("{key}.topics.{topic_id}");
+            add(format!("{key}.allowFrom"), own(&topic.allow_from));
+            let is_open = topic.group_policy == Some(GroupPolicy::Open);
+            add(format!("{key}.groupPolicy"), is_open);
+        }
+    }
+    keys
+}
+
 fn in_group(account: &Account, facts: &Facts<'_>, known: Known<'_>) -> Verdict {
     let place = Place::of(account, facts);
     if place.is_off() {

@@ -14,6 +14,7 @@ use openclaw_proto::gateway::{Accepted, Message as Sent};
 use openclaw_proto::runner;
 use openclaw_sessions::transcript::{self, AssistantMessage, Content, Message, StopReason, Usage};
 use openclaw_sessions::{Error, SessionKey, now_ms, silence};
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument as _;
 
@@ -44,9 +45,13 @@ impl Recovery {
     /// heard of is started now, unless the machine was started since: then it may
     /// have run, and whatever it did must not be done twice unasked.
     pub(crate) async fn take_up(&self, records: Vec<Record>) {
+        // A turn is asked with nothing that waits behind it: none begins before all wait
+        // that do.
+        let all_wait = CancellationToken::new();
+        let _begin = all_wait.clone().drop_guard();
         for record in records {
             let run_id = record.run_id.clone();
-            match self.one(record).await {
+            match self.one(record, &all_wait).await {
                 Ok(true) => {}
                 Ok(false) => {
                     let runner = self.runner.clone();
@@ -79,8 +84,8 @@ impl Recovery {
         }
     }
 
-    /// True when the run goes on.
-    async fn one(&self, record: Record) -> Result<bool, Fault> {
+    /// True when the run goes on, which is when `all_wait`.
+    async fn one(&self, record: Record, all_wait: &CancellationToken) -> Result<bool, Fault> {
         let Some(key) = key_of(&record) else {
             return Ok(false);
         };
@@ -143,7 +148,9 @@ impl Recovery {
             .in_scope(|| tracing::info!("the gateway was started again; the run goes on"));
         let span = run.span.clone();
         let (turns, submitter) = (Arc::clone(&self.turns), self.submitter.clone());
+        let all_wait = all_wait.clone();
         let resume = async move {
+            all_wait.cancelled().await;
             if let Some(message) = turns.resume(run, left, ticket).await {
                 go_on(&submitter, message);
             }

@@ -111,6 +111,12 @@ impl Run {
         sender(self).is_some() && sender(self) == sender(other)
     }
 
+    /// Whether `sender` of a channel began it.
+    pub fn is_from(&self, sender: &str) -> bool {
+        let began = self.route.as_ref().and_then(|it| it.sender.as_deref());
+        began == Some(sender)
+    }
+
     pub(crate) fn new(
         id: String,
         key: SessionKey,

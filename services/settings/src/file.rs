@@ -303,6 +303,7 @@ pub fn validate(paths: &Paths, environment: &Environment) -> Result<Findings, Er
     let notes = notes.into_iter().chain(settings.order_problems.clone());
     let absent = settings.absent().into_iter();
     let absent = absent.chain(settings.told_nowhere());
+    let absent = absent.chain(effect::absent_token_files(paths, &document.value));
     let absent = absent.map(|(path, problem)| Problem::other(path, problem));
     let absent: Vec<_> = settings.unknown_models().chain(absent).collect();
     // Of a variable that is not set the document's warnings tell.

@@ -49,7 +49,10 @@ pub(crate) fn problem(bot: &Bot, error: &Error) -> Problem {
         ),
         Some(429) => Problem {
             after: error.retry_after(),
-            ..Problem::of(Connection::Waiting, error.to_string())
+            ..Problem::of(
+                Connection::Waiting,
+                format!("Telegram wants fewer requests: {error}"),
+            )
         },
         _ => connecting(format!("Telegram cannot be reached: {error}")),
     }

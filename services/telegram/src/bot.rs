@@ -2,15 +2,20 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use openclaw_channel::health::Board;
 use openclaw_channel::recent::Recent;
 use openclaw_config::Environment;
 use openclaw_proto::channel::{Connection, Settings};
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+use tokio::time::sleep;
 
 use crate::api::{Api, Error};
 use crate::moved::Moved;
+use crate::numbers::Numbers;
+use crate::offered::Offered;
 use crate::pace::Pace;
 use crate::read::Reader;
 use crate::settings::Options;
@@ -21,6 +26,12 @@ use crate::token;
 const TOLD: usize = 1000;
 /// Says that an emoji is drawn in colours.
 const COLOURED: char = '\u{fe0f}';
+/// Calls that are made again later, at a time; beyond that they are left out.
+const WAITING: usize = 64;
+/// Attempts at each of them.
+const ATTEMPTS: u32 = 4;
+/// The longest that one waits for the next.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// Of a failure, the UTF-16 units that it is known by.
 const FAILURE: usize = 200;
 
@@ -32,11 +43,15 @@ pub(crate) struct Bot {
     pub(crate) board: Board,
     pub(crate) pace: Pace,
     pub(crate) lives: Live,
+    pub(crate) menu: tokio::sync::Mutex<Offered>,
+    /// Calls that are made again later.
+    waiting: Arc<Semaphore>,
     state: Mutex<State>,
     /// Failures that chats were told.
     told: Mutex<Recent<()>>,
     /// Groups that became supergroups.
     pub(crate) moved: Moved,
+    numbers: Numbers,
 }
 
 #[derive(Debug, Default)]
@@ -51,11 +66,14 @@ impl Bot {
     pub(crate) fn new(environment: Environment, folder: PathBuf) -> Self {
         Self {
             moved: Moved::open(&folder),
+            numbers: Numbers::open(&folder),
             environment,
             folder,
             board: Board::default(),
             pace: Pace::default(),
             lives: Live::default(),
+            menu: tokio::sync::Mutex::default(),
+            waiting: Arc::new(Semaphore::new(WAITING)),
             state: Mutex::default(),
             told: Mutex::new(Recent::new(TOLD)),
         }
@@ -119,6 +137,27 @@ impl Bot {
         self.board.notes(notes);
     }
 
+    /// The bot's id, as its token has it; empty: there is no token.
+    fn token_id(&self) -> String {
+        let api = self.api();
+        api.map_or_else(|_| String::new(), |api| api.bot_id().to_owned())
+    }
+
+    /// The last number of a message in a private chat; None: it is not known.
+    pub(crate) fn last_number(&self) -> Option<i64> {
+        self.numbers.last(&self.token_id())
+    }
+
+    /// The bot said the messages `ids` in `chat`.
+    pub(crate) fn said(&self, chat: &str, ids: &[String]) {
+        self.numbers.said(&self.token_id(), chat, ids);
+    }
+
+    /// Somebody said them.
+    pub(crate) fn saw(&self, chat: &str, ids: &[String]) {
+        self.numbers.saw(&self.token_id(), chat, ids);
+    }
+
     /// Says what `error` means for the whole account, if it does.
     pub(crate) fn judge(&self, error: &Error) {
         if error.is_token_refused() && error.description() != "" && !is_of_a_chat(error) {
@@ -156,19 +195,45 @@ impl Bot {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Calls what nothing depends on.
-    pub(crate) async fn quietly(&self, method: &str, parameters: Value) {
-        let called = match self.api() {
-            Ok(api) => api
-                .call(method, &parameters)
-                .await
-                .map_err(|error| error.to_string()),
-            Err(why) => Err(why),
+    /// Calls what nothing depends on. What Telegram wants later is called again then, and
+    /// nobody waits for it.
+    pub(crate) async fn quietly(&self, method: &'static str, parameters: Value) {
+        let api = match self.api() {
+            Ok(api) => api,
+            Err(why) => return tracing::debug!("{why}"),
         };
-        if let Err(why) = called {
-            tracing::debug!("{why}");
+        let Err(error) = api.call(method, &parameters).await else {
+            return;
+        };
+        tracing::debug!("{error}");
+        if let Some(after) = error.retry_after()
+            && let Ok(permit) = Arc::clone(&self.waiting).try_acquire_owned()
+        {
+            tokio::spawn(async move {
+                again(&api, method, &parameters, after).await;
+                drop(permit);
+            });
         }
     }
+}
+
+/// Calls again after the time that Telegram named, if that is not too long.
+async fn again(api: &Api, method: &str, parameters: &Value, mut after: Duration) {
+    for _ in 1..ATTEMPTS {
+        if after > LONGEST_WAIT {
+            break;
+        }
+        sleep(after).await;
+        let Err(error) = api.call(method, parameters).await else {
+            return;
+        };
+        match error.retry_after() {
+            Some(longer) => after = longer,
+            // A press that is too old, a message that is gone.
+            None => return tracing::debug!("{error}"),
+        }
+    }
+    tracing::debug!("{method}: left out, as Telegram refused it too often or for too long");
 }
 
 /// "Not Found" is said of a token alone; "chat not found" is a 400.

@@ -256,7 +256,7 @@ impl View<'_> {
         // What a killed daemon had shown without knowing is told (`Shown::open`).
         if shown.message.is_none()
             && let Some(record) = &mut shown.record
-            && let Err(error) = record.sending()
+            && let Err(error) = record.sending("")
         {
             tracing::warn!("cannot record what is being shown: {error}");
         }
@@ -267,6 +267,7 @@ impl View<'_> {
                 let id = sent["message_id"].as_i64();
                 if let Some(id) = id.filter(|_| shown.message.is_none()) {
                     let spot = self.target.spot().clone();
+                    self.bot.said(&spot.chat, &[id.to_string()]);
                     let message = Preview { id, spot };
                     let recorded = message.record();
                     shown.message = Some(message);

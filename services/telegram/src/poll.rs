@@ -7,17 +7,19 @@ use std::time::Duration;
 use openclaw_channel::spool::Spool;
 use openclaw_daemon::configuration::now_ms;
 use openclaw_proto::channel::Connection;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::time::{sleep, timeout};
 
 use crate::api::Api;
 use crate::batch::{Problem, connecting, keep, problem, update};
 use crate::bot::Bot;
 use crate::read::KINDS;
-use crate::webhook;
+use crate::{menu, webhook};
 
 /// Seconds that Telegram waits for something to come.
 const POLL_SECONDS: u64 = 30;
+/// The same after somebody else received, who would end a poll within that time.
+const CONFLICT_SECONDS: u64 = 5;
 /// A poll without an answer for so long is broken, whatever the connection says.
 const WATCHDOG: Duration = Duration::from_secs(120);
 /// Between attempts, which grows.
@@ -57,10 +59,13 @@ pub(crate) async fn receive(bot: &Bot, spool: &Arc<Spool>) {
         match connected(bot, spool, &mut pause).await {
             Ok(()) => pause = FIRST_PAUSE,
             Err(Problem { told, after }) => {
-                if let Some((state, words)) = told {
-                    bot.board.problem(state, &words);
+                let wait = pause.max(after.unwrap_or_default());
+                match told {
+                    Some((Connection::Waiting, words)) => bot.board.waits(wait, &words),
+                    Some((state, words)) => bot.board.problem(state, &words),
+                    None => {}
                 }
-                sleep(pause.max(after.unwrap_or_default())).await;
+                sleep(wait).await;
                 pause = (pause * 2).min(LONGEST_PAUSE);
             }
         }
@@ -81,38 +86,18 @@ async fn connected(bot: &Bot, spool: &Arc<Spool>, pause: &mut Duration) -> Resul
         .map_err(|error| problem(bot, &error))?;
     bot.is(&me);
     bot.board.contact();
-    offer_commands(bot, &api).await;
-    if bot.reader().options.webhook_url.is_some() {
-        return webhook::receive(bot, &api, spool).await.map_err(connecting);
+    let received = async {
+        if bot.reader().options.webhook_url.is_some() {
+            return webhook::receive(bot, &api, spool).await;
+        }
+        webhook::leave(bot, &api).await?;
+        poll(bot, &api, spool, pause).await
+    };
+    tokio::select! {
+        received = received => received,
+        // What comes in does not wait for the menu.
+        never = menu::offer(bot, &api) => match never {},
     }
-    webhook::leave(bot, &api).await?;
-    poll(bot, &api, spool, pause).await
-}
-
-async fn offer_commands(bot: &Bot, api: &Api) {
-    let commands: Vec<Value> = bot
-        .reader()
-        .options
-        .menu
-        .iter()
-        .map(|it| (it.name.replace('-', "_").to_lowercase(), &it.description))
-        .filter(|(name, _)| is_command(name))
-        .map(|(name, words)| {
-            let words = openclaw_channel::rich::beginning(words, 256);
-            json!({"command": name, "description": if words.is_empty() { &name } else { words }})
-        })
-        // Telegram takes a hundred.
-        .take(100)
-        .collect();
-    let parameters = json!({"commands": commands});
-    if let Err(error) = api.call("setMyCommands", &parameters).await {
-        tracing::warn!("the bot's menu stays as it was: {error}");
-    }
-}
-
-fn is_command(name: &str) -> bool {
-    let is_fine = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '_';
-    (1..=32).contains(&name.len()) && name.chars().all(is_fine)
 }
 
 async fn poll(
@@ -127,7 +112,13 @@ async fn poll(
     let mut is_confirmed = false;
     loop {
         spool.room().await;
-        let mut asked = json!({"timeout": POLL_SECONDS, "limit": 100, "allowed_updates": KINDS});
+        // Whether it may be asked again is known soon, however long nothing comes.
+        let seconds = match bot.board.health().state {
+            Connection::Waiting => 0,
+            Connection::Conflict => CONFLICT_SECONDS,
+            _ => POLL_SECONDS,
+        };
+        let mut asked = json!({"timeout": seconds, "limit": 100, "allowed_updates": KINDS});
         if let Some(position) = &position {
             let is_silent = now_ms().saturating_sub(position.at_ms) > SILENCE_MS;
             if !(is_confirmed && is_silent) {
@@ -137,7 +128,7 @@ async fn poll(
         let answer = timeout(WATCHDOG, api.call("getUpdates", &asked)).await;
         let answer = answer.map_err(|_| connecting("Telegram said nothing for two minutes"))?;
         let updates = answer.map_err(|error| problem(bot, &error))?;
-        bot.board.contact();
+        bot.board.receives();
         *pause = FIRST_PAUSE;
         is_confirmed = true;
         let updates = updates.as_array().map_or(&[][..], Vec::as_slice);

@@ -43,6 +43,9 @@ impl Provider for Bot {
         self.moved.look_at(raw);
         let mut incoming = self.reader().read(raw)?;
         if let Some(incoming) = &mut incoming {
+            if let What::Message(message) = &incoming.what {
+                self.saw(&incoming.place.id, &message.provider_ids);
+            }
             // Of what is urgent, a press is answered without a message.
             if incoming.is_urgent && matches!(incoming.what, What::Message(_)) {
                 self.pace.hurry(&incoming.place.id);

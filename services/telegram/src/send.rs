@@ -2,6 +2,7 @@
 
 mod call;
 mod content;
+mod doubt;
 
 use std::time::Duration;
 
@@ -54,16 +55,25 @@ pub(crate) async fn deliver(
     let reactions = parts.iter().filter(|it| **it == Part::Reaction).count();
     for (index, part) in parts.iter().enumerate().skip(begin) {
         let is_last = index + 1 == parts.len();
-        // The record is of use for the next daemon alone; without it this goes on.
-        if let Err(error) = progress.sending() {
-            tracing::warn!("cannot record what is being sent: {error}");
-        }
         target.set_reply(bot, delivery, index.saturating_sub(reactions));
         let keyboard = if is_last {
             content::keyboard(bot, delivery)
         } else {
             None
         };
+        if let (Some(noted), Part::Text(text), None) = (progress.doubt(), part, replaced)
+            && let Some(id) = doubt::found(bot, &target, (text, &keyboard), noted, link).await
+        {
+            tracing::info!("the message {id} is what was being sent: it is not sent again");
+            let ids = vec![id.to_string()];
+            bot.said(target.chat(), &ids);
+            record(progress.sent(ids));
+            continue;
+        }
+        // The record is of use for the next daemon alone; without it this goes on.
+        if let Err(error) = progress.sending(&doubt::note(bot, delivery, &target)) {
+            tracing::warn!("cannot record what is being sent: {error}");
+        }
         let sent = match part {
             Part::Text(text) => {
                 let replaced = replaced.filter(|_| Some(index) == first_text);
@@ -86,15 +96,15 @@ pub(crate) async fn deliver(
                 reacted => reacted.map(|_| Vec::new()),
             },
         };
-        let recorded = match sent {
-            Ok(ids) => progress.sent(ids),
+        match sent {
+            Ok(ids) => {
+                bot.said(target.chat(), &ids);
+                record(progress.sent(ids));
+            }
             Err(failure) => {
                 progress.refused();
                 return outcome(failure);
             }
-        };
-        if let Err(error) = recorded {
-            openclaw_daemon::failure::report("record what was sent", &error);
         }
     }
     if first_text.is_none()
@@ -111,6 +121,12 @@ pub(crate) async fn deliver(
         None => {}
     }
     Outcome::Delivered(progress.ids())
+}
+
+fn record(recorded: std::io::Result<()>) {
+    if let Err(error) = recorded {
+        openclaw_daemon::failure::report("record what was sent", &error);
+    }
 }
 
 /// What is shown of the run that says `delivery`, if that takes the place of it: an
@@ -176,7 +192,8 @@ fn may_be_link(word: &str) -> bool {
 }
 
 async fn edit(bot: &Bot, delivery: &Delivery, ids: &[String], text: &str) -> Outcome {
-    let Some(id) = ids.first().and_then(|id| id.parse().ok()) else {
+    // Of several that came as one the last has the buttons, and the others stay.
+    let Some(id) = ids.last().and_then(|id| id.parse().ok()) else {
         return Outcome::Undeliverable("it is not known which message is to be edited".into());
     };
     let rich = openclaw_channel::rich::read(text);

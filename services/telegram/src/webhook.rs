@@ -20,10 +20,10 @@ use subtle::ConstantTimeEq as _;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
-use tokio::time::interval;
+use tokio::time::{Instant, sleep_until};
 
 use crate::api::Api;
-use crate::batch::{Problem, keep, problem, update};
+use crate::batch::{Problem, connecting, keep, problem, update};
 use crate::bot::Bot;
 use crate::read::KINDS;
 
@@ -78,21 +78,25 @@ pub(crate) async fn leave(bot: &Bot, api: &Api) -> Result<(), Problem> {
 
 /// Sets the webhook and takes its calls, until the token is another bot's; an error
 /// says why that ended.
-pub(crate) async fn receive(bot: &Bot, api: &Api, spool: &Arc<Spool>) -> Result<(), String> {
+pub(crate) async fn receive(bot: &Bot, api: &Api, spool: &Arc<Spool>) -> Result<(), Problem> {
     let options = bot.reader().options.clone();
     let address = (options.webhook_host.as_str(), options.webhook_port);
     let listener = TcpListener::bind(address).await.map_err(|error| {
         let (host, port) = address;
-        format!("cannot listen on {host}:{port} for the webhook: {error}")
+        connecting(format!(
+            "cannot listen on {host}:{port} for the webhook: {error}"
+        ))
     })?;
-    let known = secret(bot).map_err(|error| format!("keep the webhook's secret: {error}"))?;
+    let unkept =
+        |error: io::Error| connecting(format!("cannot keep the webhook's secret: {error}"));
+    let known = secret(bot).map_err(unkept)?;
     let url = options.webhook_url.clone().unwrap_or_default();
     let wanted = json!({"url": url, "secret_token": known, "allowed_updates": KINDS});
-    fs::write(bot.folder.join(OWN), &url).map_err(|error| error.to_string())?;
+    fs::write(bot.folder.join(OWN), &url).map_err(unkept)?;
     api.call("setWebhook", &wanted)
         .await
-        .map_err(|error| error.to_string())?;
-    bot.board.contact();
+        .map_err(|error| problem(bot, &error))?;
+    bot.board.receives();
     let door = Arc::new(Endpoint {
         path: options.webhook_path.clone(),
         secret: known,
@@ -101,7 +105,7 @@ pub(crate) async fn receive(bot: &Bot, api: &Api, spool: &Arc<Spool>) -> Result<
         calls: Semaphore::new(CALLS_AT_ONCE),
     });
     let mut connections = JoinSet::new();
-    let mut looks = interval(LOOK);
+    let mut next = Instant::now();
     loop {
         tokio::select! {
             accepted = listener.accept(), if connections.len() < CALLS_AT_ONCE => {
@@ -111,31 +115,39 @@ pub(crate) async fn receive(bot: &Bot, api: &Api, spool: &Arc<Spool>) -> Result<
                 }
             }
             Some(_) = connections.join_next() => {}
-            _ = looks.tick() => {
+            () = sleep_until(next) => {
                 if bot.api().is_ok_and(|now| now.bot_id() != api.bot_id()) {
                     return Ok(());
                 }
-                look(bot, api).await?;
+                next = Instant::now() + look(bot, api).await?;
                 if secret(bot).is_ok_and(|now| now != door.secret) {
-                    return Err("the webhook's secret was changed; setting it again".into());
+                    return Err(connecting("the webhook's secret was changed; setting it again"));
                 }
             }
         }
     }
 }
 
-/// Asks Telegram whether it can call.
-async fn look(bot: &Bot, api: &Api) -> Result<(), String> {
-    let info = api
-        .call("getWebhookInfo", &json!({}))
-        .await
-        .map_err(|error| {
-            bot.judge(&error);
-            error.to_string()
-        })?;
+/// Asks Telegram whether it can call; after how long to ask again.
+async fn look(bot: &Bot, api: &Api) -> Result<Duration, Problem> {
+    let info = match api.call("getWebhookInfo", &json!({})).await {
+        Ok(info) => info,
+        // It calls all the same, or as soon as it is there.
+        Err(error) if error.is_passing() => {
+            if error.retry_after().is_none()
+                && let Some((state, words)) = problem(bot, &error).told
+            {
+                bot.board.problem(state, &words);
+            }
+            return Ok(error.retry_after().unwrap_or_default().max(LOOK));
+        }
+        Err(error) => return Err(problem(bot, &error)),
+    };
     let url = info["url"].as_str().unwrap_or_default();
     if bot.reader().options.webhook_url.as_deref() != Some(url) {
-        return Err("the webhook was changed by another program; setting it again".into());
+        return Err(connecting(
+            "the webhook was changed by another program; setting it again",
+        ));
     }
     let waits = info["pending_update_count"].as_u64().unwrap_or_default();
     match info["last_error_message"].as_str() {
@@ -143,9 +155,9 @@ async fn look(bot: &Bot, api: &Api) -> Result<(), String> {
             let words = format!("Telegram cannot call the webhook {url}: {words}");
             bot.board.problem(Connection::Connecting, &words);
         }
-        _ => bot.board.contact(),
+        _ => bot.board.receives(),
     }
-    Ok(())
+    Ok(LOOK)
 }
 
 /// The secret that Telegram is to show: the configuration's, else one that is made once.

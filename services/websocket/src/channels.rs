@@ -1,5 +1,7 @@
 //! The accounts of channels, as clients are shown them.
 
+use std::collections::BTreeSet;
+
 use openclaw_proto::channel::{Connection, Health};
 use openclaw_proto::channel_admin::AccountState;
 use openclaw_settings::channels::{ChannelSettings, start, unit};
@@ -29,6 +31,9 @@ pub(crate) fn account(state: &AccountState, settings: &ChannelSettings) -> Value
         shown["backlog"] = json!(health.backlog);
         if health.last_contact_ms > 0 {
             shown["lastTransportActivityAt"] = json!(health.last_contact_ms);
+        }
+        if health.waiting_until_ms > 0 {
+            shown["waitingUntil"] = json!(health.waiting_until_ms);
         }
         if !health.last_error.is_empty() {
             shown["lastError"] = json!(health.last_error);
@@ -69,6 +74,13 @@ pub(crate) fn lines(states: &[AccountState]) -> Vec<String> {
     is_on.map(line).collect()
 }
 
+/// The channels that have an account that is on, each once.
+pub(crate) fn on(states: &[AccountState]) -> Vec<&str> {
+    let is_on = states.iter().filter(|state| state.is_enabled);
+    let channels: BTreeSet<&str> = is_on.map(|state| state.account.channel.as_str()).collect();
+    channels.into_iter().collect()
+}
+
 /// Each channel with its accounts: what is known of its default one, and of all.
 pub(crate) fn summaries(states: &[AccountState], settings: &ChannelSettings) -> Map<String, Value> {
     let mut all = Map::new();
@@ -106,6 +118,14 @@ mod tests {
             missing_token: String::new(),
             unanswered_groups: Vec::new(),
         }
+    }
+
+    #[test]
+    fn channels_that_are_on_are_named_once_whatever_accounts_they_have() {
+        let mut states = vec![state("default", None), state("work", None)];
+        assert_eq!(on(&states), ["telegram"]);
+        states.iter_mut().for_each(|state| state.is_enabled = false);
+        assert_eq!(on(&states), [""; 0]);
     }
 
     #[test]

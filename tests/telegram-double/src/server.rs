@@ -364,6 +364,11 @@ async fn carry_out(
             record(0);
             return Err(broken());
         }
+        Some(Fault::HoldBefore) => {
+            record(0);
+            released(shared).await;
+            return Err(broken());
+        }
         Some(Fault::DropAt(_) | Fault::Hold) | None => {}
     }
     let result = methods::call(shared, method, &asked).await;

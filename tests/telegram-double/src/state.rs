@@ -55,6 +55,9 @@ pub enum Fault {
     DropAt(usize),
     /// It is carried out, and the answer comes when it is released.
     Hold,
+    /// It is heard and not carried out before it is released, and then the connection
+    /// breaks.
+    HoldBefore,
 }
 
 #[derive(Debug, Default)]

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use openclaw_proto::call::RefusalCode;
-use openclaw_proto::channel::{Attachment, FileHead, HandIn, Outcome, PutError, What};
+use openclaw_proto::channel::{
+    Answer, Attachment, FileHead, HandIn, HandedIn, Outcome, PutError, What,
+};
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
@@ -60,7 +62,7 @@ impl<P: Provider> Intake<P> {
         let incoming = item.incoming;
         let mut pauses = Pauses::default();
         let mut was_refused = false;
-        let mut what = self.with_files(&incoming.what, &incoming.files, chat).await;
+        let mut what = with_waiting(&incoming.what, &incoming.files);
         loop {
             let request = HandIn {
                 account: self.link.account.clone(),
@@ -71,10 +73,14 @@ impl<P: Provider> Intake<P> {
                 what: what.clone(),
             };
             let error = match self.link.channels.hand_in(request).await {
-                Ok(answer) => {
-                    self.know(&incoming.place.id, &answer.outcome);
-                    self.provider.taken(&incoming, &answer.outcome).await;
-                    return !matches!(answer.outcome, Outcome::Ignored(_));
+                Ok(Answer::HandedIn(HandedIn { outcome, .. })) => {
+                    self.know(&incoming.place.id, &outcome);
+                    self.provider.taken(&incoming, &outcome).await;
+                    return !matches!(outcome, Outcome::Ignored(_));
+                }
+                Ok(Answer::FilesWanted) => {
+                    what = self.with_files(&incoming.what, &incoming.files, chat).await;
+                    continue;
                 }
                 Err(error) => error,
             };
@@ -169,6 +175,21 @@ impl<P: Provider> Intake<P> {
             size: file.attachment.size,
         }
     }
+}
+
+/// `what` with files that nobody fetched yet: who may not talk, or called nobody, has none
+/// fetched.
+fn with_waiting(what: &What, files: &[IncomingFile]) -> What {
+    let mut what = what.clone();
+    if let What::Message(message) = &mut what {
+        message
+            .attachments
+            .extend(files.iter().map(|file| Attachment {
+                is_waiting: !file.reference.is_empty(),
+                ..file.attachment.clone()
+            }));
+    }
+    what
 }
 
 fn is_about_the_file(code: Option<RefusalCode>) -> bool {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use openclaw_proto::channel::AccountName;
+use openclaw_proto::channel_admin::{PairedPeer, PairingRequest};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 /// How long a code holds, as in OpenClaw.
@@ -14,41 +15,11 @@ pub const REQUESTS: i64 = 3;
 /// Characters of a name that are kept.
 const NAME_LENGTH: usize = 100;
 
-/// Somebody who wants to talk.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Request {
-    /// Where.
-    pub account: AccountName,
-    /// Who, as the channel names them.
-    pub peer: String,
-    /// What they were told.
-    pub code: String,
-    /// What people call them.
-    pub name: String,
-    /// Since when, in Unix milliseconds.
-    pub created_ms: i64,
-}
-
-/// Somebody who may talk.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Peer {
-    /// Where.
-    pub account: AccountName,
-    /// Who, as the channel names them.
-    pub peer: String,
-    /// What people call them.
-    pub name: String,
-    /// Whether they were the first.
-    pub is_owner: bool,
-    /// Since when, in Unix milliseconds.
-    pub approved_ms: i64,
-}
-
 /// What somebody is told who wants to talk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Asked {
     /// A code; nobody told them before.
-    New(Request),
+    New(PairingRequest),
     /// Nothing: they were told.
     Waits,
     /// Nothing: enough others wait.
@@ -59,13 +30,17 @@ pub enum Asked {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decided {
     /// The request, which is over; whether its peer is the owner now.
-    Done(Request, bool),
+    Done(PairingRequest, bool),
     /// No such code holds.
     Unknown,
 }
 
 /// Somebody wants to talk, and is told `code` if nobody told them one yet.
-pub fn ask(connection: &Connection, request: Request, now_ms: i64) -> rusqlite::Result<Asked> {
+pub fn ask(
+    connection: &Connection,
+    request: PairingRequest,
+    now_ms: i64,
+) -> rusqlite::Result<Asked> {
     tidy(connection, now_ms)?;
     let (channel, account) = (&request.account.channel, &request.account.account);
     let waiting: i64 = connection
@@ -90,7 +65,7 @@ pub fn ask(connection: &Connection, request: Request, now_ms: i64) -> rusqlite::
         "INSERT INTO channel_requests VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         params![channel, account, request.peer, request.code, name, now_ms],
     )?;
-    Ok(Asked::New(Request {
+    Ok(Asked::New(PairingRequest {
         name,
         created_ms: now_ms,
         ..request
@@ -143,7 +118,11 @@ pub fn deny(connection: &Connection, code: &str, now_ms: i64) -> rusqlite::Resul
     Ok(request.map_or(Decided::Unknown, |request| Decided::Done(request, false)))
 }
 
-fn take(connection: &Connection, code: &str, now_ms: i64) -> rusqlite::Result<Option<Request>> {
+fn take(
+    connection: &Connection,
+    code: &str,
+    now_ms: i64,
+) -> rusqlite::Result<Option<PairingRequest>> {
     tidy(connection, now_ms)?;
     connection
         .query_row(
@@ -156,7 +135,7 @@ fn take(connection: &Connection, code: &str, now_ms: i64) -> rusqlite::Result<Op
 }
 
 /// Those who wait, the first one first.
-pub fn requests(connection: &Connection, now_ms: i64) -> rusqlite::Result<Vec<Request>> {
+pub fn requests(connection: &Connection, now_ms: i64) -> rusqlite::Result<Vec<PairingRequest>> {
     let mut statement = connection.prepare(
         "SELECT channel, account, peer, code, name, created_ms FROM channel_requests
          WHERE created_ms > ?1 ORDER BY created_ms",
@@ -166,21 +145,29 @@ pub fn requests(connection: &Connection, now_ms: i64) -> rusqlite::Result<Vec<Re
 }
 
 /// Those who may talk.
-pub fn peers(connection: &Connection) -> rusqlite::Result<Vec<Peer>> {
+pub fn peers(connection: &Connection) -> rusqlite::Result<Vec<PairedPeer>> {
     let mut statement = connection.prepare(
         "SELECT channel, account, peer, name, is_owner, approved_ms FROM channel_peers
          ORDER BY approved_ms",
     )?;
-    let rows = statement.query_map([], |row| {
-        Ok(Peer {
-            account: account(row)?,
-            peer: row.get(2)?,
-            name: row.get(3)?,
-            is_owner: row.get(4)?,
-            approved_ms: row.get(5)?,
-        })
-    })?;
+    let rows = statement.query_map([], paired)?;
     rows.collect()
+}
+
+/// Takes back that `peer` may talk to the account `of`; None: nobody let them in.
+pub fn revoke(
+    connection: &Connection,
+    of: &AccountName,
+    peer: &str,
+) -> rusqlite::Result<Option<PairedPeer>> {
+    connection
+        .query_row(
+            "DELETE FROM channel_peers WHERE channel = ?1 AND account = ?2 AND peer = ?3
+             RETURNING channel, account, peer, name, is_owner, approved_ms",
+            [&of.channel, &of.account, peer],
+            paired,
+        )
+        .optional()
 }
 
 /// What pairings say of a peer.
@@ -236,12 +223,22 @@ fn account(row: &Row<'_>) -> rusqlite::Result<AccountName> {
     })
 }
 
-fn request(row: &Row<'_>) -> rusqlite::Result<Request> {
-    Ok(Request {
+fn request(row: &Row<'_>) -> rusqlite::Result<PairingRequest> {
+    Ok(PairingRequest {
         account: account(row)?,
         peer: row.get(2)?,
         code: row.get(3)?,
         name: row.get(4)?,
         created_ms: row.get(5)?,
+    })
+}
+
+fn paired(row: &Row<'_>) -> rusqlite::Result<PairedPeer> {
+    Ok(PairedPeer {
+        account: account(row)?,
+        peer: row.get(2)?,
+        name: row.get(3)?,
+        is_owner: row.get(4)?,
+        approved_ms: row.get(5)?,
     })
 }

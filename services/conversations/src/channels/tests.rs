@@ -1,4 +1,5 @@
 use openclaw_proto::channel::Taken;
+use openclaw_proto::channel_admin::PairingRequest;
 
 use super::*;
 use crate::schema;
@@ -18,8 +19,8 @@ fn account(name: &str) -> AccountName {
     }
 }
 
-fn request(account_name: &str, peer: &str, code: &str) -> Request {
-    Request {
+fn request(account_name: &str, peer: &str, code: &str) -> PairingRequest {
+    PairingRequest {
         account: account(account_name),
         peer: peer.to_owned(),
         code: code.to_owned(),
@@ -99,4 +100,25 @@ fn pairing_lets_in_whoever_is_approved_and_the_first_one_owns() {
     // The owner is known, and not let in, at another account.
     assert_eq!(of("b", "1"), (false, true, true));
     assert_eq!(peers(&ledger).unwrap().len(), 2);
+}
+
+#[test]
+fn pairing_that_is_revoked_lets_in_nobody_and_leaves_the_others() {
+    let ledger = ledger();
+    for (peer, code) in [("1", "AAAA"), ("2", "BBBB")] {
+        super::ask(&ledger, request("a", peer, code), 0).unwrap();
+        approve(&ledger, code, 1).unwrap();
+    }
+    assert_eq!(revoke(&ledger, &account("b"), "1").unwrap(), None);
+    assert_eq!(revoke(&ledger, &account("a"), "3").unwrap(), None);
+    let gone = revoke(&ledger, &account("a"), "1").unwrap().unwrap();
+    assert_eq!((gone.peer.as_str(), gone.is_owner), ("1", true));
+    assert_eq!(revoke(&ledger, &account("a"), "1").unwrap(), None);
+    let left = peers(&ledger).unwrap();
+    assert_eq!((left.len(), left[0].peer.as_str()), (1, "2"));
+    assert!(!of_peer(&ledger, &account("a"), "2").unwrap().has_owner);
+    // They may ask again, and own it again.
+    super::ask(&ledger, request("a", "1", "CCCC"), 2).unwrap();
+    let again = approve(&ledger, "CCCC", 3).unwrap();
+    assert!(matches!(again, Decided::Done(_, true)));
 }

@@ -18,12 +18,13 @@ use crate::fault::Fault;
 impl StateFiles {
     pub(super) fn close(&mut self, closing: Closing, reply: Reply<()>) -> Staged {
         let now = now_ms();
-        let cost = self.cost(&closing.outcome, &closing.usage);
+        let charged = closing.resources.as_ref().and_then(|it| it.cost_usd);
+        let cost = charged.or_else(|| self.cost(&closing.outcome, &closing.usage));
         let of_servers = closing.resources.as_ref();
         let of_servers = of_servers.and_then(|resources| resources.server_tool_tokens);
         let spent = closing.resources.clone().map(|resources| {
             Box::new(Spent {
-                cost_usd: resources.cost_usd.or(cost),
+                cost_usd: cost,
                 resources,
                 input_tokens: sent(&closing.usage),
                 output_tokens: closing.usage.output,

@@ -2,26 +2,41 @@
 
 use openclaw_proto::event::Kind as Outcome;
 use openclaw_proto::feed::Ended;
-use openclaw_proto::gateway::Route;
+use openclaw_proto::gateway::{ChatKind, Route};
 use openclaw_proto::outbox::{Extras, Kind, Place};
 use openclaw_sessions::SessionKey;
 use openclaw_sessions::store::SessionEntry;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::command::{ChannelReply, state_of};
 use crate::outbox::NewDelivery;
 
 /// Notes where on `channel` a session's answers go (OpenClaw's fields).
 pub(super) fn note_route(entry: &mut SessionEntry, channel: &str, route: &Route) {
-    let mut delivery = json!({ "channel": channel, "to": route.id });
+    let mut delivery = Map::from_iter([("to".to_owned(), json!(route.id))]);
     if !route.account.is_empty() {
-        delivery["accountId"] = json!(route.account);
+        delivery.insert("accountId".to_owned(), json!(route.account));
     }
     if let Some(thread) = &route.thread {
-        delivery["threadId"] = json!(thread);
+        delivery.insert("threadId".to_owned(), json!(thread));
     }
+    note_origin(entry, channel, &delivery);
+    delivery.insert("channel".to_owned(), json!(channel));
     entry.set(Place::FIELD, delivery);
     entry.set("lastTo", route.id.clone());
+    if route.chat != ChatKind::Direct {
+        entry.set("channel", channel);
+        entry.set("groupId", route.id.clone());
+    }
+}
+
+/// Notes where on `channel` a session came from, once.
+fn note_origin(entry: &mut SessionEntry, channel: &str, place: &Map<String, Value>) {
+    let mut origin: Map<String, Value> = entry.get("origin").unwrap_or_default();
+    if origin.get("provider").is_some_and(|it| it == channel) && !origin.contains_key("to") {
+        origin.extend(place.clone());
+        entry.set("origin", origin);
+    }
 }
 
 /// Where a session's answers go, if that is on a channel.

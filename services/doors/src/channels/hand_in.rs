@@ -1,27 +1,24 @@
 //! What somebody said, did or pressed: judged, made durable, and answered.
 
 use openclaw_commands::SenderRole;
-use openclaw_conversations::channels::{self as ledger, Asked, Request};
-use openclaw_conversations::outbox::{self, NewDelivery};
+use openclaw_conversations::channels as ledger;
 use openclaw_conversations::{Refusal, storage};
 use openclaw_inbound::SaidAs;
-use openclaw_inbound::{
-    CODE_LENGTH, Facts, Known, Verdict, about, agent_of, judge, one_line, said, said_by, speaker,
-};
+use openclaw_inbound::{Facts, Known, Verdict, about, agent_of, one_line, said, said_by, speaker};
 use openclaw_proto::channel::{
-    AccountName, HandIn, HandedIn, Ignored, IgnoredCode, Message, Outcome, Reaction, Taken, What,
+    AccountName, Answer, HandIn, HandedIn, Ignored, IgnoredCode, Message, Outcome, Reaction, Taken,
+    What,
 };
 use openclaw_proto::gateway::{self, ChatKind, Route};
-use openclaw_proto::outbox::{Extras, Kind, Place};
 use openclaw_proto::runner::ContextFile;
 use openclaw_runs::queue::Wish;
 use openclaw_runs::{Extra, Sender};
 use openclaw_sessions::{SessionKey, now_ms};
 use openclaw_settings::Settings;
 use openclaw_settings::keys::channels::{Account, ReactionNotifications};
-use uuid::Uuid;
 
 use super::overheard::Said;
+use super::stop::{has_wanted_files, is_stop};
 use super::{Channels, Refused};
 
 /// Bytes of a key; a provider's update has a number.
@@ -47,6 +44,17 @@ pub(super) struct Incoming<'a> {
     pub(super) hand_in: &'a HandIn,
 }
 
+/// What becomes of something that came in.
+pub(super) enum Step {
+    /// This, which is still to be kept.
+    Keep(Outcome),
+    /// This, which is kept already, or is nothing to keep: nothing was done, so that it
+    /// may be found again.
+    Over(Outcome),
+    /// Its files are used, and are to be had first.
+    FilesWanted,
+}
+
 /// What the ledger knows of it.
 struct Seen {
     /// What became of it before.
@@ -59,8 +67,8 @@ struct Seen {
 
 impl Channels {
     /// Takes what was handed in; durable when this returns, and the same for the
-    /// same key.
-    pub async fn hand_in(&self, mut hand_in: HandIn) -> Result<HandedIn, Refused> {
+    /// same key. Where its files wait and are used, they are wanted first.
+    pub async fn hand_in(&self, mut hand_in: HandIn) -> Result<Answer, Refused> {
         if hand_in.key.len() > KEY_LIMIT {
             return Err(Refused::Invalid(format!(
                 "key has more than {KEY_LIMIT} bytes"
@@ -77,22 +85,26 @@ impl Channels {
         };
         let seen = self.looked_up(&incoming).await?;
         if let Some(outcome) = seen.outcome {
-            return Ok(HandedIn {
+            return Ok(Answer::HandedIn(HandedIn {
                 is_existing: true,
                 outcome,
-            });
+            }));
         }
-        let (outcome, is_to_keep) = self.outcome(&incoming, &seen).await?;
-        if is_to_keep {
-            self.keep(&incoming, outcome.clone()).await?;
-        }
+        let outcome = match self.outcome(&incoming, &seen).await? {
+            Step::Keep(outcome) => {
+                self.keep(&incoming, outcome.clone()).await?;
+                outcome
+            }
+            Step::Over(outcome) => outcome,
+            Step::FilesWanted => return Ok(Answer::FilesWanted),
+        };
         if let What::Message(message) = &hand_in.what {
             self.forget_files(&incoming.canonical, message).await;
         }
-        Ok(HandedIn {
+        Ok(Answer::HandedIn(HandedIn {
             is_existing: false,
             outcome,
-        })
+        }))
     }
 
     /// What became of it before, and what is known of its sender.
@@ -125,13 +137,8 @@ impl Channels {
             .await?)
     }
 
-    /// What becomes of it, and whether that is still to be kept. Of what is ignored
-    /// nothing is: nothing was done, so that it may be found again.
-    async fn outcome(
-        &self,
-        incoming: &Incoming<'_>,
-        seen: &Seen,
-    ) -> Result<(Outcome, bool), Refused> {
+    /// What becomes of it.
+    async fn outcome(&self, incoming: &Incoming<'_>, seen: &Seen) -> Result<Step, Refused> {
         if let What::Membership(is_member) = incoming.hand_in.what {
             let place = &incoming.hand_in.place;
             tracing::info!(
@@ -143,7 +150,7 @@ impl Channels {
             );
             // In the journal, which is all: whoever likes may take it in and out.
             let reason = "it is noted";
-            return Ok((ignored(IgnoredCode::Unknown, reason), false));
+            return Ok(Step::Over(ignored(IgnoredCode::Unknown, reason)));
         }
         let owners = &incoming.settings.channels.owners;
         let known = Known {
@@ -153,15 +160,15 @@ impl Channels {
             owners,
         };
         let facts = incoming.facts();
-        let verdict = judge(incoming.account, &facts, known);
+        let verdict = self.judged(incoming, &facts, known);
         let (sender, agent, prompt) = match verdict {
             Verdict::Ignore(ignored) => {
                 self.tell_of_ignored(incoming, facts.is_to_bot, &ignored.reason);
-                return Ok((Outcome::Ignored(ignored), false));
+                return Ok(Step::Over(Outcome::Ignored(ignored)));
             }
             Verdict::Overhear(ignored) => {
                 self.overhear(incoming);
-                return Ok((Outcome::Ignored(ignored), true));
+                return Ok(Step::Keep(Outcome::Ignored(ignored)));
             }
             Verdict::Pair => return self.pair(incoming, seen.may_ask).await,
             Verdict::Allow {
@@ -170,15 +177,17 @@ impl Channels {
                 prompt,
             } => (sender, agent, prompt),
         };
-        let bound = agent_of(&incoming.settings.channels.bindings, &facts);
-        let agent = agent.or_else(|| bound.map(str::to_owned));
-        let agent = agent.unwrap_or_default();
+        let agent = incoming.agent(&facts, agent);
         if let Err(refusal) = self.key(incoming, &agent) {
-            return Ok((self.declined(incoming, refusal).await?, true));
+            return Ok(Step::Keep(self.declined(incoming, refusal).await?));
         }
         let outcome = match &incoming.hand_in.what {
             What::Message(message) if message.is_edit => {
                 return self.edited(incoming, message, &agent).await;
+            }
+            // What the provider has is fetched for somebody who may talk, and is heard.
+            What::Message(message) if has_wanted_files(message) => {
+                return Ok(Step::FilesWanted);
             }
             What::Message(message) => {
                 let extra = Extra {
@@ -206,44 +215,7 @@ impl Channels {
             What::Press(press) => self.press(&incoming.canonical, &sender, &press.data).await,
             What::Membership(_) => ignored(IgnoredCode::Unknown, "it is noted"),
         };
-        Ok((outcome, true))
-    }
-
-    /// Gives a stranger a code, once.
-    async fn pair(
-        &self,
-        incoming: &Incoming<'_>,
-        may_ask: bool,
-    ) -> Result<(Outcome, bool), Refused> {
-        let outcome = ignored(IgnoredCode::NotPaired, "the sender is not paired");
-        let hand_in = incoming.hand_in;
-        if !may_ask || !matches!(hand_in.what, What::Message(_)) {
-            return Ok((outcome, false));
-        }
-        let mut random = [0; CODE_LENGTH];
-        random.copy_from_slice(&Uuid::new_v4().into_bytes()[..CODE_LENGTH]);
-        // The version's bits are not random.
-        random[6] = Uuid::new_v4().into_bytes()[0];
-        let request = Request {
-            account: incoming.canonical.clone(),
-            peer: hand_in.sender.id.clone(),
-            code: openclaw_inbound::code(random),
-            name: incoming.name(),
-            created_ms: 0,
-        };
-        let route = incoming.route();
-        let (key, kept) = (hand_in.key.clone(), outcome.clone());
-        let pair = move |connection: &rusqlite::Connection| {
-            let now = now_ms();
-            let account = request.account.clone();
-            if let Asked::New(request) = ledger::ask(connection, request, now)? {
-                let reply = pairing_reply(&request, &route);
-                outbox::add(connection, &reply, now)?;
-            }
-            ledger::keep(connection, &account, &key, &kept, now)
-        };
-        self.core.outbox.change("give a pairing code", pair).await?;
-        Ok((outcome, false))
+        Ok(Step::Keep(outcome))
     }
 
     /// What goes with a message: who said it, and what the agent is told of where.
@@ -326,7 +298,8 @@ impl Channels {
         let is_command = text.starts_with('/')
             || openclaw_commands::read(text).is_some()
             || storage::only_begins_anew(&incoming.settings.session, text);
-        if is_command && role != SenderRole::Program && message.attachments.is_empty() {
+        let is_bare = message.attachments.is_empty() || is_stop(text);
+        if is_command && role != SenderRole::Program && is_bare {
             return text.to_owned();
         }
         let text = said(incoming.hand_in, message, paths);
@@ -370,7 +343,7 @@ impl Channels {
         incoming: &Incoming<'_>,
         message: &Message,
         agent: &str,
-    ) -> Result<(Outcome, bool), Refused> {
+    ) -> Result<Step, Refused> {
         let id = message.provider_ids.first().map_or("", String::as_str);
         let key = self.key(incoming, agent)?;
         // It is told all the same: the transcript has what was said first.
@@ -389,7 +362,7 @@ impl Channels {
         incoming: &Incoming<'_>,
         reaction: &Reaction,
         agent: &str,
-    ) -> Result<(Outcome, bool), Refused> {
+    ) -> Result<Step, Refused> {
         let is_own = reaction.is_to_own;
         let is_told = match incoming.account.reaction_notifications {
             ReactionNotifications::Off => false,
@@ -398,7 +371,7 @@ impl Channels {
         };
         if !is_told {
             let reason = "reactionNotifications leaves it out";
-            return Ok((ignored(IgnoredCode::Disabled, reason), false));
+            return Ok(Step::Over(ignored(IgnoredCode::Disabled, reason)));
         }
         let name = speaker(&incoming.hand_in.sender);
         let id = &reaction.provider_id;
@@ -451,7 +424,7 @@ impl Channels {
         incoming: &Incoming<'_>,
         agent: &str,
         text: &str,
-    ) -> Result<(Outcome, bool), Refused> {
+    ) -> Result<Step, Refused> {
         let key = self.key(incoming, agent)?;
         let outcome = Outcome::Taken(Taken {
             run_id: String::new(),
@@ -465,16 +438,23 @@ impl Channels {
             ledger::keep(connection, &account, &name, &kept, now_ms())
         };
         self.core.system_events.push(&key, text, keep).await?;
-        Ok((outcome, true))
+        Ok(Step::Over(outcome))
     }
 
-    fn key(&self, incoming: &Incoming<'_>, agent: &str) -> Result<SessionKey, Refusal> {
+    pub(super) fn key(&self, incoming: &Incoming<'_>, agent: &str) -> Result<SessionKey, Refusal> {
         let channel = &incoming.canonical.channel;
         self.core.routed_key(channel, incoming.route(), agent)
     }
 }
 
 impl Incoming<'_> {
+    /// The agent that answers: the one that the topic names, or that is bound; empty:
+    /// the default one.
+    pub(super) fn agent(&self, facts: &Facts<'_>, of_topic: Option<String>) -> String {
+        let bound = || agent_of(&self.settings.channels.bindings, facts).map(str::to_owned);
+        of_topic.or_else(bound).unwrap_or_default()
+    }
+
     fn facts(&self) -> Facts<'_> {
         let hand_in = self.hand_in;
         let is_to_bot = match &hand_in.what {
@@ -510,7 +490,7 @@ impl Incoming<'_> {
     }
 
     /// What people call the sender.
-    fn name(&self) -> String {
+    pub(super) fn name(&self) -> String {
         let id = Some(self.hand_in.sender.id.as_str()).filter(|id| !id.trim().is_empty());
         openclaw_escape::line(self.sender_name().or(id).unwrap_or("somebody"))
     }
@@ -569,24 +549,4 @@ pub(super) fn ignored(code: IgnoredCode, reason: &str) -> Outcome {
         code,
         reason: reason.to_owned(),
     })
-}
-
-/// What a stranger is told.
-fn pairing_reply(request: &Request, route: &Route) -> NewDelivery {
-    let channel = &request.account.channel;
-    let text = format!(
-        "OpenClaw: access not configured.\n\nYour {channel} user id: {}\nPairing code: {}\n\nAsk \
-         the owner to approve with:\nopenclawctl pairing approve {}",
-        request.peer, request.code, request.code
-    );
-    NewDelivery {
-        name: format!("pairing {channel} {} {}", request.code, request.created_ms),
-        place: Place::of_route(channel, route),
-        session_key: String::new(),
-        agent_id: String::new(),
-        run_id: String::new(),
-        kind: Kind::Announcement { text },
-        extras: Extras::default(),
-        paths: Vec::new(),
-    }
 }

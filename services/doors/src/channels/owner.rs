@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use openclaw_conversations::channels::{self as ledger, Decided, Request};
+use openclaw_conversations::channels::{self as ledger, Decided};
 use openclaw_conversations::outbox::{self, NewDelivery};
+use openclaw_inbound::{bare, listing};
 use openclaw_proto::channel::AccountName;
-use openclaw_proto::channel_admin::{PairedPeer, PairingRequest, Pairings, Sent, Text};
+use openclaw_proto::channel_admin::{PairedPeer, PairingRequest, Pairings, Revoked, Sent, Text};
 use openclaw_proto::outbox::{Extras, Kind, Place, State};
 use openclaw_sessions::now_ms;
 use openclaw_settings::recipient::Recipient;
@@ -51,13 +52,7 @@ impl Channels {
             Ok((requests, ledger::peers(connection)?))
         };
         let (requests, peers) = self.core.database.read("list pairings", read).await?;
-        let peers = peers.into_iter().map(|peer| PairedPeer {
-            account: self.named(peer.account),
-            peer: peer.peer,
-            name: peer.name,
-            is_owner: peer.is_owner,
-            approved_ms: peer.approved_ms,
-        });
+        let peers = peers.into_iter().map(|peer| self.shown_peer(peer));
         Ok(Pairings {
             requests: requests.into_iter().map(|it| self.shown(it)).collect(),
             peers: peers.collect(),
@@ -98,6 +93,39 @@ impl Channels {
                 Some((self.shown(request), is_owner))
             }
         })
+    }
+
+    /// Takes back that `peer` was let in at the account `named`, which the configuration
+    /// need not have any more; None: nobody let them in.
+    pub async fn revoke_pairing(
+        &self,
+        named: &AccountName,
+        peer: &str,
+    ) -> Result<Option<Revoked>, Refused> {
+        let of = AccountName {
+            channel: named.channel.clone(),
+            account: self.canonical(&named.channel, &named.account),
+        };
+        let who = bare(peer, &named.channel).unwrap_or_else(|| peer.to_owned());
+        let revoke = move |connection: &rusqlite::Connection| ledger::revoke(connection, &of, &who);
+        let revoked = self.core.outbox.change("revoke a pairing", revoke).await?;
+        let Some(peer) = revoked else {
+            return Ok(None);
+        };
+        tracing::info!(
+            openclaw_channel = peer.account.channel,
+            peer = peer.peer,
+            is_owner = peer.is_owner,
+            "a pairing was revoked"
+        );
+        let settings = self.core.configuration.settings();
+        let account = settings.channels.account(&named.channel, &named.account);
+        let account = account.map(|(_, account)| account);
+        let keys = account.map_or_else(Vec::new, |it| listing(it, &named.channel, &peer.peer));
+        Ok(Some(Revoked {
+            peer: self.shown_peer(peer),
+            keys,
+        }))
     }
 
     /// Has something said on a channel, or a file sent, or both; what has become of it
@@ -153,13 +181,17 @@ impl Channels {
         }
     }
 
-    fn shown(&self, request: Request) -> PairingRequest {
+    fn shown(&self, request: PairingRequest) -> PairingRequest {
         PairingRequest {
             account: self.named(request.account),
-            peer: request.peer,
-            code: request.code,
-            name: request.name,
-            created_ms: request.created_ms,
+            ..request
+        }
+    }
+
+    fn shown_peer(&self, peer: PairedPeer) -> PairedPeer {
+        PairedPeer {
+            account: self.named(peer.account),
+            ..peer
         }
     }
 
@@ -176,7 +208,7 @@ impl Channels {
     }
 }
 
-fn place(request: &Request) -> Place {
+fn place(request: &PairingRequest) -> Place {
     Place {
         channel: request.account.channel.clone(),
         account: request.account.account.clone(),

@@ -46,7 +46,8 @@ impl channel_admin_server::ChannelAdmin for ChannelAdminService {
         let channels = &self.0.channels;
         let decided = channels.decide_pairing(code.clone(), is_approved).await;
         let unknown = || {
-            let remedy = "`openclawctl pairing list` shows those that hold; a code holds an hour";
+            let remedy = "`openclawctl pairing list` shows those that hold; a code holds an hour. \
+                          `openclawctl pairing revoke CHANNEL ID` sends away who was let in";
             let message = format!("no pairing code {code:?} holds");
             openclaw_proto::call::refused(tonic::Code::NotFound, message, remedy)
         };
@@ -54,6 +55,31 @@ impl channel_admin_server::ChannelAdmin for ChannelAdminService {
         Ok(Response::new(wire::DecidePairingResponse {
             request: Some(request.into()),
             is_owner,
+        }))
+    }
+
+    async fn revoke_pairing(
+        &self,
+        request: Request<wire::RevokePairingRequest>,
+    ) -> Result<Response<wire::RevokePairingResponse>, Status> {
+        let wire::RevokePairingRequest {
+            channel,
+            account,
+            peer,
+        } = request.into_inner();
+        let unknown = |channel: &str| {
+            let remedy = "`openclawctl pairing list` shows with their ids who was let in, and the \
+                          accounts; whoever a list of the configuration names is taken out there";
+            let message = format!("nobody let {peer:?} in on {channel}");
+            openclaw_proto::call::refused(tonic::Code::NotFound, message, remedy)
+        };
+        let account = AccountName { channel, account };
+        let revoked = self.0.channels.revoke_pairing(&account, &peer).await;
+        let revoked = revoked.map_err(refused)?;
+        let revoked = revoked.ok_or_else(|| unknown(&account.channel))?;
+        Ok(Response::new(wire::RevokePairingResponse {
+            peer: Some(revoked.peer.into()),
+            keys: revoked.keys,
         }))
     }
 

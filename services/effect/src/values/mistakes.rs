@@ -8,7 +8,7 @@ use openclaw_config::nearest;
 use openclaw_config::problem::Problem;
 use serde_json::Value;
 
-use super::REFERENCE;
+use super::{REFERENCE, telegram};
 use crate::table::OTHER_CHANNELS;
 
 /// Channels that messages come by here, beside those that clients name themselves.
@@ -22,6 +22,8 @@ const CHANNELS: [&str; 8] = [
     "heartbeat",
     "hook",
 ];
+/// Beside the channels.
+const SETTINGS_OF_ALL: [&str; 2] = ["defaults", "modelByChannel"];
 /// Maps by channel.
 const BY_CHANNEL: [&str; 3] = [
     "messages.queue.byChannel",
@@ -128,6 +130,22 @@ fn kinds(document: &Value) -> impl Iterator<Item = Problem> {
         })
 }
 
+/// Sections of channels that are called almost as one: what they say, who may talk above
+/// all, would hold nowhere.
+pub(super) fn channels(document: &Value) -> Vec<Problem> {
+    let configured = || std::iter::once("telegram").chain(OTHER_CHANNELS.iter().copied());
+    let all = fields(document, "/channels");
+    let unknown_ones = all.filter(|(name, _)| {
+        let is_known = SETTINGS_OF_ALL.contains(&name.as_str()) || is_channel(name);
+        !is_known && nearest::nearest(name, configured()).is_some()
+    });
+    let refused = unknown_ones.map(|(name, _)| {
+        let text = unknown(name, "is no channel", configured());
+        Problem::other(path("channels").child(name), text)
+    });
+    refused.collect()
+}
+
 /// Bindings of channels and accounts that there are not, and those that another one
 /// before them answers for.
 fn bindings(document: &Value) -> Vec<Problem> {
@@ -148,6 +166,16 @@ fn bindings(document: &Value) -> Vec<Problem> {
                 let key = key.child("accountId");
                 Problem::other(key, text)
             }));
+        }
+        let peer = matched.pointer("/peer/id").and_then(Value::as_str);
+        let is_telegram = text("channel").map(plain).as_deref() == Some("telegram");
+        let is_nobody = |id: &&str| !id.contains(REFERENCE) && !telegram::is_chat(id);
+        if let Some(id) = peer.filter(is_nobody).filter(|_| is_telegram) {
+            let text = format!(
+                "{id:?} is no chat, so it binds nothing: chats have numeric ids, as 123456789, \
+                 -1001234567890 or -1001234567890:topic:42; * is any"
+            );
+            found.push(Problem::other(key.child("peer").child("id"), text));
         }
         let mut before = all.iter().take_while(|(earlier, _)| earlier != at);
         if let Some((first, _)) = before.find(|(_, it)| it.get("match") == Some(matched)) {
@@ -377,6 +405,47 @@ mod tests {
             (json!({}), "default"),
         ] {
             assert_eq!(said(&with(accounts, account)), [""; 0], "{account}");
+        }
+    }
+
+    #[test]
+    fn binding_of_a_chat_that_has_no_id_is_doubted() {
+        let of = |channel: &str, id: Value| {
+            let peer = json!({"kind": "group", "id": id});
+            json!({"bindings": [{"agentId": "a", "match": {"channel": channel, "peer": peer}}]})
+        };
+        for wrong in ["x", "@news", "-100:topic:x", "*:topic:4", "slack:5"] {
+            let start = format!("bindings.0.match.peer.id: {wrong:?} is no chat");
+            are_said(&[(of("telegram", json!(wrong)), &start)]);
+        }
+        for fine in [
+            json!("*"),
+            json!(-100),
+            json!("-100:topic:4"),
+            json!("tg:5"),
+            json!("${ID}"),
+        ] {
+            assert_eq!(said(&of("Telegram", fine.clone())), [""; 0], "{fine}");
+        }
+        assert_eq!(said(&of("signal", json!("x"))), [""; 0]);
+    }
+
+    #[test]
+    fn channel_that_is_called_almost_as_one_is_refused() {
+        let refused = |name: &str| channels(&json!({"channels": {name: {"allowFrom": [7]}}}));
+        let wrong = refused("telgram");
+        let expected = "channels.telgram: \"telgram\" is no channel; did you mean \"telegram\"?";
+        assert_eq!(wrong.len(), 1);
+        assert_eq!(wrong[0].to_string(), expected);
+        assert_eq!(refused("Telegram").len(), 1);
+        for fine in [
+            "telegram",
+            "discord",
+            "defaults",
+            "modelByChannel",
+            "pigeon",
+        ] {
+            assert!(refused(fine).is_empty(), "{fine}");
         }
     }
 

@@ -15,6 +15,18 @@ pub(super) const UNANSWERED: &str = "nobody is answered there: groupPolicy is al
      neither groupAllowFrom nor the group's allowFrom names anybody (who is paired is not): set \
      groupAllowFrom to the ids of those who may talk, or groupPolicy to open";
 
+/// Why a policy lets nobody in but those of a list.
+pub(super) const NOT_OPEN: &str = "open lets in everybody where allowFrom has *, and it has none: \
+     strangers are left without a word. Add \"*\" to allowFrom, or set dmPolicy to allowlist";
+
+/// Why a token is none.
+pub(super) const NO_TOKEN: &str = "is no token of a bot, which is digits, a colon and what \
+     BotFather gave behind it, such as 123456789:AAE-x: the daemon cannot connect with it. \
+     openclawctl channels login telegram takes another one";
+
+/// What a list of capabilities may have.
+pub(super) const CAPABILITY: &str = "inlineButtons";
+
 /// Why a port is none.
 pub(super) const ANY_PORT: &str =
     "0 is any port, where nobody calls: 8787 is used; set the port that is called";
@@ -87,6 +99,24 @@ pub(super) fn is_person(written: &str) -> bool {
         }
     };
     is_id(id)
+}
+
+/// Whether `written` can be the token of a bot.
+pub(super) fn is_token(written: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
+    let parts = written.trim().split_once(':');
+    parts.is_some_and(|(bot, secret)| {
+        let is_bot = !bot.is_empty() && bot.bytes().all(|it| it.is_ascii_digit());
+        is_bot && !secret.is_empty() && secret.chars().all(is_plain)
+    })
+}
+
+/// Whether `written` can be a chat that a binding names: an id, with its topic or not.
+pub(super) fn is_chat(written: &str) -> bool {
+    match written.split_once(":topic:") {
+        Some((chat, topic)) => chat.trim() != "*" && is_person(chat) && is_id(topic),
+        None => is_person(written),
+    }
 }
 
 fn is_id(text: &str) -> bool {

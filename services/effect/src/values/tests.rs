@@ -309,3 +309,61 @@ fn group_in_which_nobody_may_talk_is_told() {
         assert!(!unanswered(fields.clone()), "{fields}");
     }
 }
+
+#[test]
+fn policy_that_is_open_to_nobody_is_told_where_it_is_said() {
+    let at = |fields: Value| {
+        let said = said(telegram(fields));
+        let is_told = said.contains("strangers are left without a word");
+        is_told.then(|| {
+            said.rsplit(": ")
+                .next()
+                .unwrap_or_default()
+                .trim()
+                .to_owned()
+        })
+    };
+    let open = json!({"dmPolicy": "open", "allowFrom": [7]});
+    assert_eq!(at(open).as_deref(), Some("channels.telegram.dmPolicy"));
+    assert!(at(json!({"dmPolicy": "open"})).is_some());
+    let work =
+        json!({"allowFrom": ["*"], "accounts": {"work": {"dmPolicy": "open", "allowFrom": [7]}}});
+    let own = "channels.telegram.accounts.work.dmPolicy";
+    assert_eq!(at(work).as_deref(), Some(own));
+    for fine in [
+        json!({"dmPolicy": "open", "allowFrom": [7, "*"]}),
+        json!({"dmPolicy": "open", "allowFrom": ["${ALL}"]}),
+        json!({"dmPolicy": "allowlist", "allowFrom": [7]}),
+        json!({"dmPolicy": "open", "accounts": {"work": {"allowFrom": ["*"]}}}),
+        json!({"allowFrom": ["*"], "accounts": {"work": {"dmPolicy": "open"}}}),
+    ] {
+        assert_eq!(at(fine.clone()), None, "{fine}");
+    }
+}
+
+#[test]
+fn token_and_capability_that_are_none_are_told_and_no_token_is_shown() {
+    for wrong in ["nonsense", "123", "x:abc", "1:", "1:a b"] {
+        let said = said(telegram(json!({"botToken": wrong})));
+        assert!(said.contains("channels.telegram.botToken"), "{said}");
+        assert!(
+            !said.contains("nonsense") && !said.contains("a b)"),
+            "{said}"
+        );
+    }
+    for fine in ["123456789:AAE-x_y", " 1:a ", "${TOKEN}", ""] {
+        assert_eq!(said(telegram(json!({"botToken": fine}))), "", "{fine}");
+    }
+    let listed = |list: Value| said(telegram(json!({"capabilities": list})));
+    let wrong = listed(json!(["inlineButtons", "inlineButton"]));
+    assert!(
+        wrong.contains("channels.telegram.capabilities.1"),
+        "{wrong}"
+    );
+    assert!(wrong.contains("did you mean \"inlineButtons\"?"), "{wrong}");
+    assert_eq!(listed(json!(["inlineButtons"])), "");
+    assert_eq!(
+        said(telegram(json!({"capabilities": {"inlineButtons": "all"}}))),
+        ""
+    );
+}

@@ -1,17 +1,115 @@
 //! What is decided on a channel: who may end a turn, who is asked, and what a button may do.
 
 use openclaw_proto::approval::ApprovalRequested;
-use openclaw_proto::channel::{HandIn, HandedIn, IgnoredCode, Outcome, Press, Reaction, What};
+use openclaw_proto::channel::{
+    Answer, Attachment, HandIn, HandedIn, IgnoredCode, Message, Outcome, Press, Reaction, What,
+};
 use openclaw_proto::event::Kind as Said;
 use openclaw_proto::gateway::ChatKind;
 use openclaw_proto::outbox;
 use openclaw_proto::outbox::Kind;
 
-use crate::channels::{deliveries, direct, hand_in, message, next, run_of, why};
+use crate::channels::{client, deliveries, direct, hand_in, message, next, run_of, why};
 use crate::suite::{Suite, done, soon, text};
 
 const OPEN_GROUP: &str = r#"{"channels": {"telegram": {
     "allowFrom": [42], "groupPolicy": "open", "groups": {"*": {"requireMention": false}}}}}"#;
+
+/// A photo that the provider has.
+fn with_photo(words: &str) -> Message {
+    Message {
+        attachments: vec![Attachment {
+            kind: "image".to_owned(),
+            name: "photo.jpg".to_owned(),
+            is_waiting: true,
+            ..Attachment::default()
+        }],
+        ..message(words)
+    }
+}
+
+#[tokio::test]
+async fn channels_want_the_files_of_those_alone_whom_they_hear() {
+    let groups = r#"{"channels": {"telegram": {"groups": {"-100": {"allowFrom": [42]}}}}}"#;
+    let suite = Suite::configured(groups).await;
+    let said_in_group = |key: &str, sender: &str, message: Message| HandIn {
+        what: What::Message(message),
+        ..in_group(key, sender, "")
+    };
+    // Neither a stranger's, nor somebody's who may not talk, nor those that are overheard.
+    let stranger = hand_in(&suite, direct("1", "50", with_photo("look"))).await;
+    assert_eq!(why(&stranger), IgnoredCode::NotPaired);
+    let other = hand_in(&suite, said_in_group("2", "50", with_photo("look"))).await;
+    assert_eq!(why(&other), IgnoredCode::NotAllowed);
+    let uncalled = Message {
+        is_to_bot: false,
+        ..with_photo("our cat")
+    };
+    let overheard = hand_in(&suite, said_in_group("3", "42", uncalled)).await;
+    assert_eq!(why(&overheard), IgnoredCode::NotMentioned);
+    // An edit changes words; a stop waits for nothing.
+    let edit = Message {
+        is_edit: true,
+        ..with_photo("that cat")
+    };
+    run_of(&hand_in(&suite, said_in_group("4", "42", edit)).await);
+    let stop = hand_in(&suite, said_in_group("5", "42", with_photo("/stop"))).await;
+    assert!(
+        matches!(&stop.outcome, Outcome::Taken(taken) if taken.is_command),
+        "{stop:?}"
+    );
+    // Whoever is heard is asked for it, and what comes with it is the message.
+    let client = client(&suite);
+    let heard = said_in_group("6", "42", with_photo("what is that?"));
+    for _ in 0..2 {
+        let answer = soon(client.hand_in(heard.clone())).await.unwrap();
+        assert_eq!(answer, Answer::FilesWanted, "nothing was kept of it");
+    }
+    let mut brought = with_photo("what is that?");
+    brought.attachments[0].is_waiting = false;
+    brought.attachments[0].missing = "it is gone".to_owned();
+    run_of(&hand_in(&suite, said_in_group("6", "42", brought)).await);
+    let asked = suite.runner.started().await.text;
+    assert!(
+        asked.contains("our cat") && asked.contains("it is gone"),
+        "{asked}"
+    );
+}
+
+#[tokio::test]
+async fn channels_take_a_stop_of_whoever_is_answered_there_called_or_not() {
+    let groups = r#"{"channels": {"telegram": {"groups": {"-100": {"allowFrom": [42, 43]}}}}}"#;
+    let suite = Suite::configured(groups).await;
+    let said = |key: &str, sender: &str, words: &str, is_to_bot: bool| HandIn {
+        what: What::Message(Message {
+            is_to_bot,
+            ..message(words)
+        }),
+        ..in_group(key, sender, "")
+    };
+    // A word among people.
+    let nothing = hand_in(&suite, said("1", "42", "stop", false)).await;
+    assert_eq!(why(&nothing), IgnoredCode::NotMentioned);
+    let running = run_of(&hand_in(&suite, said("2", "42", "a long story", true)).await);
+    suite.runner.started().await;
+    let others = hand_in(&suite, said("3", "43", "stop", false)).await;
+    assert_eq!(why(&others), IgnoredCode::NotMentioned);
+    let stop = hand_in(&suite, said("4", "42", "stop", false)).await;
+    assert!(
+        matches!(&stop.outcome, Outcome::Taken(taken) if taken.is_command),
+        "{stop:?}"
+    );
+    assert_eq!(suite.runner.cancelled().await.0, running);
+    let entry = &suite.index()["agent:main:telegram:group:-100"];
+    let group = ("telegram", "-100");
+    assert_eq!(
+        (&entry["channel"], &entry["groupId"]),
+        (&group.0.into(), &group.1.into()),
+        "{entry}"
+    );
+    assert_eq!(entry["origin"]["to"], group.1);
+    assert_eq!(entry["origin"]["chatType"], "group");
+}
 
 #[tokio::test]
 async fn channels_let_everybody_end_what_they_began_and_nothing_else() {

@@ -5,8 +5,8 @@ use std::pin::Pin;
 use futures_util::{Stream, StreamExt as _};
 use openclaw_proto::call::{CallError, RefusalCode};
 use openclaw_proto::channel::{
-    AccountName, Attachment, Attend, Client, Connection, FileHead, HandIn, HandedIn, Health,
-    IgnoredCode, Instruction, Message, Outcome, Person, Place, What,
+    AccountName, Answer, Attachment, Attend, Client, Connection, FileHead, HandIn, HandedIn,
+    Health, IgnoredCode, Instruction, Message, Outcome, Person, Place, What,
 };
 use openclaw_proto::channel_admin::{self, Sent};
 use openclaw_proto::gateway::ChatKind;
@@ -63,7 +63,10 @@ pub(crate) fn direct(key: &str, sender: &str, message: Message) -> HandIn {
 }
 
 pub(crate) async fn hand_in(suite: &Suite, hand_in: HandIn) -> HandedIn {
-    soon(client(suite).hand_in(hand_in)).await.unwrap()
+    match soon(client(suite).hand_in(hand_in)).await.unwrap() {
+        Answer::HandedIn(handed_in) => handed_in,
+        Answer::FilesWanted => panic!("files are wanted"),
+    }
 }
 
 pub(crate) fn why(handed_in: &HandedIn) -> IgnoredCode {
@@ -144,6 +147,35 @@ async fn channels_let_in_whoever_is_paired_and_nobody_else() {
     group.place.chat = ChatKind::Group;
     group.place.id = "-100".to_owned();
     assert_eq!(why(&hand_in(&suite, group).await), IgnoredCode::NotAllowed);
+}
+
+#[tokio::test]
+async fn channels_let_in_nobody_any_more_whose_pairing_is_revoked() {
+    let written = r#"{"channels": {"telegram": {"groupAllowFrom": ["tg:42"]}}}"#;
+    let suite = Suite::configured(written).await;
+    let telegram = |account: &str| AccountName {
+        channel: "telegram".to_owned(),
+        account: account.to_owned(),
+    };
+    hand_in(&suite, direct("1", "42", message("hello"))).await;
+    let pairings = soon(admin(&suite).pairings()).await.unwrap();
+    let code = pairings.requests[0].code.clone();
+    soon(admin(&suite).decide(&code, true)).await.unwrap();
+    run_of(&hand_in(&suite, direct("2", "42", message("in"))).await);
+    let other = soon(admin(&suite).revoke(telegram(""), "43")).await;
+    assert!(other.unwrap_err().is_refused(RefusalCode::NotFound));
+    let revoked = soon(admin(&suite).revoke(telegram("default"), "tg:42")).await;
+    let revoked = revoked.unwrap();
+    assert_eq!(
+        (revoked.peer.peer.as_str(), revoked.peer.is_owner),
+        ("42", true)
+    );
+    assert_eq!(revoked.keys, ["groupAllowFrom"]);
+    let stranger = hand_in(&suite, direct("3", "42", message("still in?"))).await;
+    assert_eq!(why(&stranger), IgnoredCode::NotPaired);
+    let pairings = soon(admin(&suite).pairings()).await.unwrap();
+    assert!(pairings.peers.is_empty());
+    assert_eq!(pairings.requests.len(), 1, "who may ask again");
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! A message and its answer.
 
 use futures_util::StreamExt as _;
-use openclaw_proto::event::{Kind, ToolResult, Usage};
+use openclaw_proto::event::{Kind, Resources, ToolResult, Usage};
 use openclaw_proto::gateway::Message;
 use openclaw_proto::sessions::Query;
 use openclaw_proto::wire::run::history_message;
@@ -218,4 +218,38 @@ async fn sessions_are_listed_with_their_messages() {
     assert_eq!(status.sessions, 2);
     assert_eq!(status.runner.unwrap().backend, "native");
     assert!(status.memory.is_some() && status.memory_problem.is_empty());
+}
+
+#[tokio::test]
+async fn commands_say_what_was_charged_and_which_model_the_backend_chose() {
+    let suite = Suite::start().await;
+    let (accepted, replies) = suite.say("hello").await;
+    suite.runner.started().await;
+    suite.runner.say(&accepted.run_id, text("hi"));
+    // No provider of the configuration has a price of it.
+    let charged = Resources {
+        cost_usd: Some(0.25),
+        ..Resources::default()
+    };
+    suite.runner.say(&accepted.run_id, Kind::Resources(charged));
+    suite.runner.say(&accepted.run_id, done());
+    rest(replies).await;
+    let answer = async |command: &str| {
+        let (_, replies) = suite.say(command).await;
+        let kinds = rest(replies).await;
+        let words = kinds.iter().filter_map(|kind| match kind {
+            Kind::TextDelta { text } => Some(text.as_str()),
+            _ => None,
+        });
+        words.collect::<String>()
+    };
+    let usage = answer("/usage").await;
+    assert!(usage.contains("Cost: $0.25"), "{usage}");
+    for command in ["/status", "/model"] {
+        let said = answer(command).await;
+        assert!(
+            said.contains("anthropic/m, chosen by the backend"),
+            "{said}"
+        );
+    }
 }

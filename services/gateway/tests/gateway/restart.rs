@@ -10,6 +10,9 @@ use openclaw_proto::gateway::Message;
 
 use crate::suite::{Doomed, Suite, done, next, rest, soon, text, text_of};
 
+/// Sessions at once.
+const CHATS: usize = 4;
+
 #[tokio::test]
 async fn a_stop_waits_for_the_running_turn_and_accepts_nothing_new() {
     let mut suite = Suite::start().await;
@@ -97,6 +100,35 @@ async fn a_run_whose_gateway_died_goes_on() {
     assert_eq!(messages[1]["content"][0]["text"], "you will");
     assert_eq!(messages[1]["stopReason"], "stop");
     suite.exchange("again", "yes").await;
+}
+
+#[tokio::test]
+async fn a_turn_of_a_gateway_that_died_is_asked_with_nothing_that_waits_behind_it() {
+    let mut suite = Suite::start().await;
+    suite.stop().await;
+    let doomed = Doomed::start(suite);
+    let suite = doomed.suite();
+    for text in ["first", "second", "third"] {
+        for chat in 0..CHATS {
+            let message = Message {
+                session_key: format!("chat{chat}"),
+                text: text.to_owned(),
+                ..Message::default()
+            };
+            drop(suite.send(message).await.unwrap());
+        }
+    }
+    for _ in 0..CHATS {
+        suite.runner.started().await;
+    }
+    // Neither knows of the turns that were begun.
+    suite.runner.forget();
+    let suite = doomed.vanish().again().await;
+    for _ in 0..CHATS {
+        let turn = suite.runner.started().await;
+        assert_eq!(turn.text, "first");
+        assert!(turn.history.is_empty(), "{:?}", turn.history);
+    }
 }
 
 /// As `openclawctl restore` leaves a state directory.

@@ -330,3 +330,29 @@ fn groups_in_which_nobody_may_talk_are_known() {
         assert_eq!(of(answered.clone()), [""; 0], "{answered}");
     }
 }
+
+#[test]
+fn keys_that_let_somebody_in_all_the_same_are_named() {
+    for (written, expected) in [
+        (json!({}), &[][..]),
+        (json!({"allowFrom": ["tg:7"]}), &["allowFrom"]),
+        (json!({"allowFrom": ["*"]}), &["allowFrom"]),
+        (
+            json!({"allowFrom": [8], "groupAllowFrom": [7]}),
+            &["groupAllowFrom"],
+        ),
+        // A policy that is shut makes a list idle.
+        (
+            json!({"dmPolicy": "disabled", "groupPolicy": "disabled", "allowFrom": [7]}),
+            &[],
+        ),
+        (json!({"groupPolicy": "open"}), &["groupPolicy"]),
+        (
+            json!({"groups": {"-1": {"allowFrom": [7], "topics": {"4": {"groupPolicy": "open"}}}}}),
+            &["groups.-1.allowFrom", "groups.-1.topics.4.groupPolicy"],
+        ),
+    ] {
+        let account = account(written.clone());
+        assert_eq!(listing(&account, "telegram", "7"), expected, "{written}");
+    }
+}

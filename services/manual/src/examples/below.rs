@@ -380,6 +380,13 @@ pub(super) const BELOW: &[(&str, &[Example])] = &[
         &[("openclawctl pairing deny K7QX2M9P", "Do not")],
     ),
     (
+        "pairing revoke",
+        &[(
+            "openclawctl pairing revoke telegram 123456789",
+            "Let whoever has this id in no more",
+        )],
+    ),
+    (
         "sessions list",
         &[
             (

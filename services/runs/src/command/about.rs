@@ -20,12 +20,6 @@ use crate::run::{DEFAULT_CHANNEL, WEBCHAT};
 /// `/status`
 pub(super) async fn status(ask: &Ask<'_>) -> Result<String, Failure> {
     let (turns, key) = (ask.turns, &ask.run.key);
-    let (provider, model) =
-        model::configured(&turns.configuration.settings(), key.agent().as_str());
-    let model = match model.as_str() {
-        "" => "chosen by the backend".to_owned(),
-        model => format!("{provider}/{model}"),
-    };
     let (running, waiting) = turns.lanes.counts();
     let shown = shown(ask).await?;
     let (session, session_entry) = match shown {
@@ -36,8 +30,7 @@ pub(super) async fn status(ask: &Ask<'_>) -> Result<String, Failure> {
         || "new".to_owned(),
         |session| format!("{} messages", session.message_count),
     );
-    let own = session.map(|session| session.model_override);
-    let model = own.filter(|own| !own.is_empty()).unwrap_or(model);
+    let model = model_in_use(ask, session.as_ref());
     Ok(format!(
         "🦞 OpenClaw {}\n⏱️ Uptime: gateway {}\n\n🧠 Model: {model}\n🧵 Session: {key} • {messages}\n\
          ⚙️ Turns: {running} running, {waiting} waiting\n🪢 Queue: {}",
@@ -45,6 +38,28 @@ pub(super) async fn status(ask: &Ask<'_>) -> Result<String, Failure> {
         duration(ask.started.elapsed()),
         queue_of(ask, session_entry.as_ref()).mode.name(),
     ))
+}
+
+/// The model that the session has set, or that is configured; else the one that its
+/// backend chose last.
+fn model_in_use(ask: &Ask<'_>, session: Option<&Session>) -> String {
+    let own = session.map(|session| session.model_override.clone());
+    if let Some(own) = own.filter(|own| !own.is_empty()) {
+        return own;
+    }
+    let settings = ask.turns.configuration.settings();
+    let (provider, model) = model::configured(&settings, ask.agent());
+    if !model.is_empty() {
+        return format!("{provider}/{model}");
+    }
+    match session.filter(|session| !session.model.is_empty()) {
+        Some(Session {
+            model,
+            model_provider,
+            ..
+        }) => format!("{model_provider}/{model}, chosen by the backend"),
+        None => "chosen by the backend".to_owned(),
+    }
 }
 
 /// The session, if anything was said in it or set of it.
@@ -311,15 +326,8 @@ pub(super) async fn shown_level(
 pub(super) async fn model(ask: &Ask<'_>, argument: &str) -> Result<String, Failure> {
     match argument {
         "" | "status" | "list" => {
-            let (provider, model) =
-                model::configured(&ask.turns.configuration.settings(), ask.agent());
-            let shown = ask.turns.sessions.get(&ask.run.key).await;
-            let own = shown.ok().map(|shown| shown.session.model_override);
-            let current = match (own.filter(|own| !own.is_empty()), model.as_str()) {
-                (Some(own), _) => own,
-                (None, "") => "chosen by the backend".to_owned(),
-                (None, model) => format!("{provider}/{model}"),
-            };
+            let session = shown(ask).await?.map(|shown| shown.session);
+            let current = model_in_use(ask, session.as_ref());
             Ok(format!(
                 "Current: {current}\nSession: /model <provider/model>\nDefault again: /model default"
             ))

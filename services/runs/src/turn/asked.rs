@@ -92,7 +92,7 @@ impl Asked {
         self.keep_events(reply).await;
         let (sessions, history, granted) = tokio::join!(
             turns.storage.begin(&run.id, &run.key),
-            self.history(turns, self.budget),
+            self.history(turns, run, self.budget),
             granted(turns, run),
         );
         self.granted = granted;
@@ -183,7 +183,7 @@ impl Asked {
             Made::Fits | Made::Failed(_) => return Ok(None),
         }
         // A backend's own session is what was too long.
-        let history = Self::given(reply, self.history(turns, self.budget).await?);
+        let history = Self::given(reply, self.history(turns, run, self.budget).await?);
         Ok(Some(self.filled(reply, history)))
     }
 
@@ -199,10 +199,10 @@ impl Asked {
             .await;
         reply.add_before(&spent);
         match made {
-            Made::Summarised => self.history(turns, self.budget).await,
+            Made::Summarised => self.history(turns, run, self.budget).await,
             Made::Fits => {
                 let budget = self.budget.saturating_mul(ESTIMATE_SLACK);
-                self.history(turns, budget).await
+                self.history(turns, run, budget).await
             }
             Made::Cancelled => Err(run.aborted("")),
             Made::Failed(why) => {
@@ -229,11 +229,20 @@ impl Asked {
         }
     }
 
-    async fn history(&self, turns: &Turns, budget: usize) -> Result<History, Kind> {
-        let waiting = self.waiting.clone();
-        conversation::load(&turns.tails, &self.transcript, budget, waiting)
-            .await
-            .map_err(|error| outcome::internal("read the conversation", &error))
+    /// What was said before; not what came meanwhile, which waits for a turn of its own.
+    async fn history(&mut self, turns: &Turns, run: &Run, budget: usize) -> Result<History, Kind> {
+        loop {
+            let waiting = self.waiting.clone();
+            let history = conversation::load(&turns.tails, &self.transcript, budget, waiting)
+                .await
+                .map_err(|error| outcome::internal("read the conversation", &error))?;
+            // A run waits in its lane before its message is written.
+            let known = self.waiting.len();
+            self.waiting.extend(turns.lanes.runs(&run.key));
+            if self.waiting.len() == known {
+                return Ok(history);
+            }
+        }
     }
 
     /// What of `history` a model is given.

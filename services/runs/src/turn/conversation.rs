@@ -213,6 +213,7 @@ mod tests {
             ],
             limit: 9,
             tokens: 99,
+            partial: false,
         };
         let paths = |key: &str| -> Vec<String> {
             let key = SessionKey::parse(key, &AgentId::main()).unwrap();

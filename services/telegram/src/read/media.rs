@@ -70,6 +70,7 @@ fn incoming(
             name: file.file_name.clone().unwrap_or_else(|| name.to_owned()),
             size,
             missing,
+            is_waiting: false,
         },
     }
 }

@@ -7,7 +7,7 @@ use openclaw_channel::Link;
 use openclaw_channel::rich::Rich;
 use openclaw_proto::call::RefusalCode;
 use openclaw_proto::gateway::ChatKind;
-use openclaw_proto::outbox::Delivery;
+use openclaw_proto::outbox::{Delivery, Kind};
 use serde_json::{Map, Value, json};
 use tokio::time::sleep;
 
@@ -195,7 +195,7 @@ pub(crate) async fn text(
     }
 }
 
-fn request(
+pub(super) fn request(
     bot: &Bot,
     target: &Target,
     text: &Rich,
@@ -250,7 +250,7 @@ impl Attempts {
             wait(bot, target).await?;
             let error = match api.send(method, parameters).await {
                 Ok(sent) => {
-                    bot.board.contact();
+                    bot.board.answered();
                     return Ok(Ok(sent));
                 }
                 Err(error) => error,
@@ -337,8 +337,8 @@ pub(super) async fn file(
     };
     let name = &file.name;
     if file.size > limit.saturating_mul(1024 * 1024) {
-        let words = format!("{name} is larger than the {limit} MB that can be sent here.");
-        return text(bot, target, &Rich::plain(&words), None, None).await;
+        let why = format!("it is larger than the {limit} MB that can be sent here");
+        return unsent(bot, target, delivery, name, &why).await;
     }
     let (method, part) = match file.mime_type.as_str() {
         _ if file.is_voice => ("sendVoice", "voice"),
@@ -353,7 +353,7 @@ pub(super) async fn file(
         let error = match upload(&api, target, way, delivery, index, link).await {
             Ok(Ok(sent)) => return Ok(ids(&sent, None)),
             Ok(Err(error)) => error,
-            Err(Failure::Never(why)) => return unsent(bot, target, name, &why).await,
+            Err(Failure::Never(why)) => return unsent(bot, target, delivery, name, &why).await,
             Err(later) => return Err(later),
         };
         if let Verdict::Again = attempts.judge(bot, target, &error).await? {
@@ -363,7 +363,7 @@ pub(super) async fn file(
             continue;
         }
         if way.1 == "document" {
-            return unsent(bot, target, name, error.description()).await;
+            return unsent(bot, target, delivery, name, error.description()).await;
         }
         // A picture that is too large for one, a voice that is none.
         tracing::warn!("{error}; sent as a document");
@@ -371,13 +371,18 @@ pub(super) async fn file(
     }
 }
 
-/// Says that a file cannot be sent; what comes after it can.
+/// Says that a file cannot be sent; what comes after it can. Whoever has somebody else
+/// sent something is told, and not the other.
 async fn unsent(
     bot: &Bot,
     target: &mut Target,
+    delivery: &Delivery,
     name: &str,
     why: &str,
 ) -> Result<Vec<String>, Failure> {
+    if delivery.agent_id.is_empty() && matches!(delivery.kind, Kind::Announcement { .. }) {
+        return Err(Failure::Never(format!("the file {name}: {why}")));
+    }
     tracing::warn!("the file {name} cannot be sent: {why}; said instead");
     let words = format!("(the file {name} could not be attached: {why})");
     let words = openclaw_channel::rich::beginning(&words, TEXT_LIMIT);

@@ -31,6 +31,8 @@ pub(crate) struct State {
     pub(crate) over: BTreeMap<u64, g::ReportDeliveryRequest>,
     pub(crate) again: Vec<g::ReportDeliveryRequest>,
     pub(crate) health: Option<c::ReportHealthRequest>,
+    /// All states that were told.
+    pub(crate) states: Vec<String>,
     next: u64,
 }
 
@@ -114,6 +116,15 @@ pub(crate) fn text(request: &c::HandInRequest) -> Option<String> {
     }
 }
 
+fn has_waiting_files(request: &c::HandInRequest) -> bool {
+    match &request.what {
+        Some(c::hand_in_request::What::Message(message)) => {
+            message.attachments.iter().any(|it| it.is_waiting)
+        }
+        _ => false,
+    }
+}
+
 impl Shared {
     fn say(&self, chat: i64, delivery: g::Delivery) -> u64 {
         let mut state = self.state.lock().unwrap();
@@ -165,6 +176,13 @@ impl c::channels_server::Channels for Service {
     ) -> Result<Response<c::HandInResponse>, Status> {
         use c::hand_in_response::Outcome;
         let request = request.into_inner();
+        if has_waiting_files(&request) {
+            let outcome = Some(Outcome::FilesWanted(c::FilesWanted {}));
+            return Ok(Response::new(c::HandInResponse {
+                existing: false,
+                outcome,
+            }));
+        }
         let place = request.place.clone().unwrap();
         let known = {
             let mut state = self.0.state.lock().unwrap();
@@ -239,7 +257,12 @@ impl c::channels_server::Channels for Service {
         &self,
         request: Request<c::ReportHealthRequest>,
     ) -> Result<Response<c::ReportHealthResponse>, Status> {
-        self.0.state.lock().unwrap().health = Some(request.into_inner());
+        let health = request.into_inner();
+        {
+            let mut state = self.0.state.lock().unwrap();
+            state.states.push(health.state.clone());
+            state.health = Some(health);
+        }
         self.0.changed.notify_waiters();
         Ok(Response::new(c::ReportHealthResponse {}))
     }

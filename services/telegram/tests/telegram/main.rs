@@ -12,5 +12,6 @@ mod broken;
 mod daemon;
 mod gateway;
 mod inward;
+mod limited;
 mod outward;
 mod survival;

@@ -210,6 +210,83 @@ async fn outward_file_that_telegram_does_not_take_is_said() {
     assert!(sent[2].parameters["document"].is_object());
 }
 
+/// The owner is at a terminal, and hears why there.
+#[tokio::test]
+async fn outward_file_of_the_owner_that_telegram_does_not_take_is_told_to_the_owner_alone() {
+    let site = Site::start().await;
+    site.double.open_chat("7");
+    let words = "Request Entity Too Large";
+    site.double.inject("sendDocument", refuse(413, words, None));
+    let announcement = g::AnnouncementText { text: "see".into() };
+    let file = g::DeliveredFile {
+        name: "a.bin".into(),
+        mime_type: "application/octet-stream".into(),
+        size: 9,
+        is_voice: false,
+    };
+    let delivery = g::Delivery {
+        kind: Some(g::delivery::Kind::Announcement(announcement)),
+        files: vec![file],
+        ..Default::default()
+    };
+    let id = site.gateway.say(7, delivery);
+    let over = site.gateway.wait(|state| state.over.contains_key(&id));
+    site.within("it is over", over).await;
+    let state = site.gateway.shared.state.lock().unwrap();
+    let Some(g::report_delivery_request::Outcome::Undeliverable(it)) = &state.over[&id].outcome
+    else {
+        panic!("{:?}", state.over[&id])
+    };
+    let reason = &it.reason;
+    assert!(
+        reason.contains("a.bin") && reason.contains(words),
+        "{reason}"
+    );
+    let sent = site.double.sent_to(7);
+    assert_eq!(sent.len(), 1, "{sent:?}");
+}
+
+/// Of a question in several messages the last one has the buttons.
+#[tokio::test]
+async fn outward_decision_takes_the_buttons_of_a_long_question() {
+    let site = Site::start().await;
+    site.double.open_chat("7");
+    let button = g::Button {
+        text: "Deny".into(),
+        data: "approve:deny:q".into(),
+        ..Default::default()
+    };
+    let mut long = question();
+    let Some(g::delivery::Kind::Question(asked)) = &mut long.kind else {
+        panic!()
+    };
+    asked.command = "echo x\n".repeat(900);
+    long.buttons = vec![g::ButtonRow {
+        buttons: vec![button],
+    }];
+    let ids = until_over(&site, site.gateway.say(7, long)).await;
+    assert!(ids.len() > 1, "{ids:?}");
+    let edit = g::EditDelivered {
+        delivery_id: 1,
+        provider_ids: ids.clone(),
+        text: "Denied, by cli.".into(),
+    };
+    let edit = g::Delivery {
+        kind: Some(g::delivery::Kind::Edit(edit)),
+        ..Default::default()
+    };
+    until_over(&site, site.gateway.say(7, edit)).await;
+    let sent = site.double.sent_to(7);
+    let (last, others) = sent.split_last().unwrap();
+    assert_eq!(last.text, "Denied, by cli.");
+    assert!(last.parameters["reply_markup"].is_null());
+    assert!(
+        others
+            .iter()
+            .all(|it| it.edits == 0 && it.parameters["reply_markup"].is_null())
+    );
+}
+
 fn of_live_run(what: g::Delivery) -> g::Delivery {
     g::Delivery {
         run_id: "live".into(),

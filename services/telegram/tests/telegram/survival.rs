@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use telegram_double::Fault;
+use openclaw_proto::wire::gateway as g;
+use telegram_double::{Double, Fault};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
@@ -54,19 +55,84 @@ async fn survival_every_message_is_answered_once() {
 }
 
 /// The one window: Telegram has the message, and the daemon is killed before it
-/// hears so. The message is there twice then, and the log says it.
+/// hears so. What stands in a private chat is found there, whatever was said in others.
 #[tokio::test]
-async fn survival_kill_before_the_answer_is_heard_doubles_and_is_told() {
+async fn survival_kill_before_the_answer_is_heard_finds_it_in_a_private_chat() {
     let mut site = Site::start().await;
+    site.double.say(7, "/say before");
+    site.until_sent(1).await;
+    let over = site.gateway.wait(|state| state.over.len() == 1);
+    site.within("it is over", over).await;
     site.double.inject("sendMessage", Fault::Hold);
-    site.double.say(7, "/say once");
+    site.double.say(8, "/say **once**");
+    site.until_sent(2).await;
+    site.double.say(7, "/say beside it");
+    site.until_sent(3).await;
+    site.kill();
+    site.start_daemon();
+    let over = site.gateway.wait(|state| state.over.len() == 3);
+    site.within("all is over", over).await;
+    let first = &site.double.sent_to(8);
+    assert_eq!(first.len(), 1, "{first:?}");
+    assert_eq!(
+        (first[0].text.as_str(), first[0].edits),
+        ("echo /say once", 0)
+    );
+    assert_eq!(site.double.sent_to(7).len(), 2);
+    assert!(site.double.sent().iter().all(|it| it.edits == 0));
+    let state = site.gateway.shared.state.lock().unwrap();
+    let reported = format!("{:?}", state.over);
+    assert!(reported.contains(&first[0].id.to_string()), "{reported}");
+}
+
+/// One that Telegram does not have is sent, and what else the bot said stays.
+#[tokio::test]
+async fn survival_kill_before_a_message_is_taken_sends_it_and_changes_no_other() {
+    let mut site = Site::start().await;
+    site.double.say(7, "/say before");
+    site.until_sent(1).await;
+    let over = site.gateway.wait(|state| state.over.len() == 1);
+    site.within("it is over", over).await;
+    site.double.inject("sendMessage", Fault::HoldBefore);
+    site.double.say(7, "/say it");
+    let is_held = |it: &Double| it.calls_of("sendMessage").len() == 2;
+    site.within("it is held", site.double.wait(is_held)).await;
+    site.kill();
+    site.start_daemon();
+    site.until_sent(2).await;
+    let said: Vec<String> = site
+        .double
+        .sent_to(7)
+        .into_iter()
+        .map(|it| it.text)
+        .collect();
+    assert_eq!(said, ["echo /say before", "echo /say it"]);
+    assert!(site.double.sent().iter().all(|it| it.edits == 0));
+}
+
+/// In groups others' numbers say nothing: it is there twice then, and the log says it.
+#[tokio::test]
+async fn survival_kill_before_the_answer_is_heard_doubles_in_a_group_and_is_told() {
+    let mut site = Site::start().await;
+    site.double.open_chat("-7");
+    site.double.inject("sendMessage", Fault::Hold);
+    let reply = g::RunReply {
+        text: "once".into(),
+        state: "done".into(),
+        ..Default::default()
+    };
+    let reply = g::Delivery {
+        kind: Some(g::delivery::Kind::Reply(reply)),
+        ..Default::default()
+    };
+    site.gateway.say(-7, reply);
     site.until_sent(1).await;
     site.kill();
     site.start_daemon();
     site.until_sent(2).await;
     let over = site.gateway.wait(|state| state.over.len() == 1);
     site.within("it is over", over).await;
-    assert_eq!(site.double.sent_to(7).len(), 2);
+    assert_eq!(site.double.sent_to(-7).len(), 2);
     assert_eq!(site.log().matches("may be there twice").count(), 1);
 }
 

@@ -151,9 +151,9 @@ pub(super) async fn send(mut call: Call) -> Result<Answer, Failure> {
 /// The channels that there are, in words.
 fn configured(call: &Call) -> String {
     let states = call.context.channels.states();
-    let on = states.iter().filter(|it| it.is_enabled);
-    let all = on.map(|it| it.account.channel.as_str()).chain([CHANNEL]);
-    format!("configured: {}", all.collect::<Vec<_>>().join(", "))
+    let mut all = crate::channels::on(&states);
+    all.push(CHANNEL);
+    format!("configured: {}", all.join(", "))
 }
 
 /// Has it said by the channel's daemon, when there is one.

@@ -84,7 +84,7 @@ async fn send_text(
         sender: call.sender(),
         ..Extra::default()
     };
-    let started = run::start(&call, message, extra).await?;
+    let started = run::start(call, message, extra).await?;
     if let Started::New(run, ..) = &started {
         call.context.reporter.report(run);
     }

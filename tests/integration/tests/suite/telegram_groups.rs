@@ -9,7 +9,7 @@ use scripted_model::Scenario;
 use serde_json::{Value, json};
 use telegram_double::{Double, Sent};
 
-use crate::telegram::{DAEMON, OWNER, Scene};
+use crate::telegram::{DAEMON, GROUP, OWNER, Scene};
 
 /// A group, and the supergroup that it becomes.
 const FRIENDS: [i64; 2] = [-55, -1_000_055];
@@ -100,4 +100,56 @@ async fn telegram_delivery_follows_a_group_that_became_a_supergroup() {
     assert_eq!(codes, [400, 200]);
     answered(&scene, present, "who was here?", "We were.").await;
     assert!(asked(&scene).contains("Welcome."), "{}", asked(&scene));
+}
+
+/// A photo that `from` puts into `chat`.
+fn photo(chat: &Value, from: i64, number: i64, caption: &str) -> Value {
+    json!({
+        "message_id": number, "date": 1_700_000_000, "caption": caption, "chat": chat,
+        "from": {"id": from, "is_bot": false, "first_name": format!("P{from}")},
+        "photo": [{"file_id": "P1", "file_unique_id": "u1", "width": 1, "height": 1,
+            "file_size": 64}],
+    })
+}
+
+#[tokio::test]
+async fn telegram_files_are_fetched_for_those_alone_who_are_heard() {
+    let scene = Scene::with(|setup| {
+        setup
+            .set("channels.telegram.allowFrom", json!([OWNER]))
+            .set("channels.telegram.groups", json!({GROUP.to_string(): {}}))
+    })
+    .await;
+    scene.double.keep_file("P1", vec![b'p'; 64]);
+    let group = json!({"id": GROUP, "type": "supergroup", "title": "Friends"});
+    let stranger = json!({"id": 8, "type": "private", "first_name": "P8"});
+    let overheard = photo(&group, OWNER, 2, "our cat");
+    let all = [
+        photo(&stranger, 8, 1, "let me in"),
+        photo(&group, 8, 3, "@double_bot look"),
+        overheard.clone(),
+    ];
+    for message in all {
+        scene.double.update(json!({"message": message}));
+    }
+    scene.said(8, 1).await;
+    scene.handed_in().await;
+    assert_eq!(scene.double.calls_of("getFile").len(), 0);
+    // Somebody asks about it.
+    scene.model.push(Scenario::text("It is a cat."));
+    let name = format!("@{}", telegram_double::NAME);
+    let mut question = json!({
+        "message_id": 4, "date": 1_700_000_000, "text": format!("{name} what is that?"),
+        "entities": [{"type": "mention", "offset": 0, "length": name.len()}],
+        "chat": group, "from": {"id": OWNER, "is_bot": false, "first_name": "Ada"},
+    });
+    question["reply_to_message"] = overheard;
+    scene.double.update(json!({"message": question}));
+    scene.answered(GROUP, "It is a cat.").await;
+    assert_eq!(scene.double.calls_of("getFile").len(), 1);
+    assert!(
+        asked(&scene).contains("media/inbound/photo---"),
+        "{}",
+        asked(&scene)
+    );
 }
