@@ -6,6 +6,7 @@
 //! [`Submitter::submit`]: openclaw_runs::Submitter::submit
 
 mod answers;
+pub mod auth_profile;
 pub mod channels;
 mod doors;
 pub mod front;
@@ -16,6 +17,7 @@ mod http;
 mod listener;
 mod readiness;
 pub mod shown;
+pub mod throttle;
 
 pub use doors::Doors;
 pub use grpc::{

@@ -3,7 +3,6 @@
 
 pub mod approval;
 mod approvals;
-pub mod auth_profile;
 mod bus;
 mod command;
 pub mod compaction;

@@ -15,7 +15,6 @@ pub mod history;
 pub mod home;
 pub mod journal;
 mod key;
-pub mod maintenance;
 pub mod reading;
 pub mod store;
 mod time;

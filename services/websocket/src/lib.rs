@@ -31,7 +31,6 @@ mod session_change;
 mod session_row;
 mod socket;
 mod subscriber;
-mod throttle;
 mod upgrade;
 
 pub use device_admin::DeviceAdminService;

@@ -26,6 +26,7 @@ use std::sync::Arc;
 
 use openclaw_devices::Devices;
 use openclaw_doors::channels::Channels;
+use openclaw_doors::throttle::Throttle;
 use openclaw_protocol::client::Role;
 use openclaw_protocol::scope::Scope;
 use openclaw_protocol::{Failure, Request, params, response};
@@ -40,7 +41,6 @@ use super::hub::Hub;
 use super::presence::Presence;
 use super::recent_sends::RecentSends;
 use super::run_report::RunReporter;
-use super::throttle::Throttle;
 
 type Answering = Pin<Box<dyn Future<Output = Result<Answer, Failure>> + Send>>;
 

@@ -8,6 +8,7 @@ use hyper::body::Incoming;
 use openclaw_devices::Devices;
 use openclaw_doors::Doors;
 use openclaw_doors::front::Peer;
+use openclaw_doors::throttle::Throttle;
 use openclaw_runs::Core;
 
 use crate::connect::Admission;
@@ -20,7 +21,6 @@ use crate::presence::Presence;
 use crate::recent_sends::RecentSends;
 use crate::run_report::RunReporter;
 use crate::subscriber::Clients;
-use crate::throttle::Throttle;
 use crate::upgrade;
 
 /// Serves the clients of the WebSocket protocol.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use openclaw_proto::channel::AccountName;
-use openclaw_proto::channel_admin::{PairedPeer, PairingRequest};
+use openclaw_proto::channel_admin::{PairedPeer as Peer, PairingRequest as Request};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 /// How long a code holds, as in OpenClaw.
@@ -19,7 +19,7 @@ const NAME_LENGTH: usize = 100;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Asked {
     /// A code; nobody told them before.
-    New(PairingRequest),
+    New(Request),
     /// Nothing: they were told.
     Waits,
     /// Nothing: enough others wait.
@@ -30,17 +30,13 @@ pub enum Asked {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decided {
     /// The request, which is over; whether its peer is the owner now.
-    Done(PairingRequest, bool),
+    Done(Request, bool),
     /// No such code holds.
     Unknown,
 }
 
 /// Somebody wants to talk, and is told `code` if nobody told them one yet.
-pub fn ask(
-    connection: &Connection,
-    request: PairingRequest,
-    now_ms: i64,
-) -> rusqlite::Result<Asked> {
+pub fn ask(connection: &Connection, request: Request, now_ms: i64) -> rusqlite::Result<Asked> {
     tidy(connection, now_ms)?;
     let (channel, account) = (&request.account.channel, &request.account.account);
     let waiting: i64 = connection
@@ -65,7 +61,7 @@ pub fn ask(
         "INSERT INTO channel_requests VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         params![channel, account, request.peer, request.code, name, now_ms],
     )?;
-    Ok(Asked::New(PairingRequest {
+    Ok(Asked::New(Request {
         name,
         created_ms: now_ms,
         ..request
@@ -118,11 +114,7 @@ pub fn deny(connection: &Connection, code: &str, now_ms: i64) -> rusqlite::Resul
     Ok(request.map_or(Decided::Unknown, |request| Decided::Done(request, false)))
 }
 
-fn take(
-    connection: &Connection,
-    code: &str,
-    now_ms: i64,
-) -> rusqlite::Result<Option<PairingRequest>> {
+fn take(connection: &Connection, code: &str, now_ms: i64) -> rusqlite::Result<Option<Request>> {
     tidy(connection, now_ms)?;
     connection
         .query_row(
@@ -135,7 +127,7 @@ fn take(
 }
 
 /// Those who wait, the first one first.
-pub fn requests(connection: &Connection, now_ms: i64) -> rusqlite::Result<Vec<PairingRequest>> {
+pub fn requests(connection: &Connection, now_ms: i64) -> rusqlite::Result<Vec<Request>> {
     let mut statement = connection.prepare(
         "SELECT channel, account, peer, code, name, created_ms FROM channel_requests
          WHERE created_ms > ?1 ORDER BY created_ms",
@@ -145,7 +137,7 @@ pub fn requests(connection: &Connection, now_ms: i64) -> rusqlite::Result<Vec<Pa
 }
 
 /// Those who may talk.
-pub fn peers(connection: &Connection) -> rusqlite::Result<Vec<PairedPeer>> {
+pub fn peers(connection: &Connection) -> rusqlite::Result<Vec<Peer>> {
     let mut statement = connection.prepare(
         "SELECT channel, account, peer, name, is_owner, approved_ms FROM channel_peers
          ORDER BY approved_ms",
@@ -159,7 +151,7 @@ pub fn revoke(
     connection: &Connection,
     of: &AccountName,
     peer: &str,
-) -> rusqlite::Result<Option<PairedPeer>> {
+) -> rusqlite::Result<Option<Peer>> {
     connection
         .query_row(
             "DELETE FROM channel_peers WHERE channel = ?1 AND account = ?2 AND peer = ?3
@@ -223,8 +215,8 @@ fn account(row: &Row<'_>) -> rusqlite::Result<AccountName> {
     })
 }
 
-fn request(row: &Row<'_>) -> rusqlite::Result<PairingRequest> {
-    Ok(PairingRequest {
+fn request(row: &Row<'_>) -> rusqlite::Result<Request> {
+    Ok(Request {
         account: account(row)?,
         peer: row.get(2)?,
         code: row.get(3)?,
@@ -233,8 +225,8 @@ fn request(row: &Row<'_>) -> rusqlite::Result<PairingRequest> {
     })
 }
 
-fn paired(row: &Row<'_>) -> rusqlite::Result<PairedPeer> {
-    Ok(PairedPeer {
+fn paired(row: &Row<'_>) -> rusqlite::Result<Peer> {
+    Ok(Peer {
         account: account(row)?,
         peer: row.get(2)?,
         name: row.get(3)?,

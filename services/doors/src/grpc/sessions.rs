@@ -10,12 +10,12 @@ use openclaw_conversations::storage::Leftover;
 use openclaw_proto::sessions::{Import, ListSessionsResponse, Search};
 use openclaw_proto::wire::gateway as wire;
 use openclaw_proto::wire::gateway::sessions_server;
-use openclaw_runs::auth_profile;
 use openclaw_sessions::SessionKey;
 use openclaw_sessions::store::Patch;
 use tonic::{Request, Response, Status, Streaming};
 
 use super::refused::{Failed, refused};
+use crate::auth_profile;
 use crate::doors::Doors;
 
 /// Characters of each thing in a preview when nobody says how many.

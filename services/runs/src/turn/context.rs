@@ -97,7 +97,9 @@ async fn recalled(
     if !recall.partial || !is_offline(&turns.runner, agent).await {
         return Ok((recall, false));
     }
-    let recall = within(PATIENT, memory.recall(origin, agent, (told, true))).await?;
+    let patient = within(PATIENT, memory.recall(origin, agent, (told, true))).await;
+    // What was found at once is better than nothing.
+    let recall = patient.unwrap_or(recall);
     let is_unread = recall.partial;
     Ok((recall, is_unread))
 }

@@ -17,33 +17,6 @@ use crate::store::{self, SessionEntry};
 /// few hundred megabytes; what is compressed to lie about its size has more.
 const UNPACKED_LIMIT: u64 = 4 << 30;
 
-/// What an entry says that somebody here has to say: what a session may cost and do, who pays and
-/// who answers. Whoever made the files is not asked.
-const NOT_TAKEN_OVER: [&str; 13] = [
-    "authProfileOverride",
-    "authProfileOverrideSource",
-    "claudeCliSessionId",
-    "cliSessionIds",
-    "elevatedLevel",
-    "execAsk",
-    "execHost",
-    "execNode",
-    "execSecurity",
-    "limits",
-    "modelOverride",
-    "providerOverride",
-    "sendPolicy",
-];
-
-/// Where answers went last. The next message says it anew, so that nothing is told of these.
-const ROUTES: [&str; 5] = [
-    "deliveryContext",
-    "lastAccountId",
-    "lastChannel",
-    "lastThreadId",
-    "lastTo",
-];
-
 /// Plans the takeover of `files` by agents that have `existing` already.
 /// Transcripts are taken over byte for byte; archives are unpacked beside
 /// their copies for it.
@@ -127,8 +100,7 @@ impl<'a> Folder<'a> {
         Ok(())
     }
 
-    fn entry(&mut self, written: &str, mut value: Value) {
-        let left_out = leave_out(&mut value);
+    fn entry(&mut self, written: &str, value: Value) {
         let entry = match store::entry_of(value) {
             Some(entry) => entry,
             None => return self.skip(written, "its index entry is not a session's"),
@@ -144,13 +116,7 @@ impl<'a> Folder<'a> {
         let name = store::transcript_name(&entry);
         match self.transcripts.remove(&name) {
             Some(file) => {
-                let taken = self.plan.takeovers.len();
                 self.transcript(&key.to_string(), file, Source::Index, Some((key, entry)));
-                if !left_out.is_empty() && self.plan.takeovers.len() > taken {
-                    let names = left_out.join(", ");
-                    let reason = format!("taken over without its {names}, which are yours to set");
-                    self.skip(written, reason);
-                }
             }
             None => self.skip(written, format!("its transcript {name} is not there")),
         }
@@ -241,21 +207,6 @@ impl<'a> Folder<'a> {
             reason: reason.into(),
         });
     }
-}
-
-/// Takes what is [not taken over](NOT_TAKEN_OVER) out of an entry, and [`ROUTES`]; the names of
-/// the former.
-fn leave_out(value: &mut Value) -> Vec<&'static str> {
-    let Some(fields) = value.as_object_mut() else {
-        return Vec::new();
-    };
-    for route in ROUTES {
-        fields.remove(route);
-    }
-    let named = NOT_TAKEN_OVER.into_iter();
-    named
-        .filter(|name| fields.remove(*name).is_some_and(|it| !it.is_null()))
-        .collect()
 }
 
 /// OpenClaw's cold storage is named by what is in it.

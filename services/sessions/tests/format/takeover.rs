@@ -94,42 +94,6 @@ fn reason(plan: &Plan, name: &str) -> String {
         .clone()
 }
 
-/// Whoever made the files is not to say what a session may cost and where its answers go.
-#[test]
-fn what_is_to_be_said_here_is_not_taken_over() {
-    let folder = Folder::new();
-    folder.transcript("a", None, 5);
-    let entry = json!({
-        "sessionId": "a", "updatedAt": 7, "label": "mine", "totalTokens": 9,
-        "limits": { "costPerTurn": 99999 }, "authProfileOverride": "x", "execAsk": "off",
-        "cliSessionIds": { "claude-cli": "--resume" }, "providerOverride": null,
-        "lastTo": "666", "lastChannel": "telegram",
-    });
-    let index = json!({ "agent:main:main": entry });
-    folder.file("sessions.json", index.to_string().as_bytes());
-    let plan = folder.plan(Existing::default());
-    let taken = serde_json::to_value(&plan.takeovers[0].entry).unwrap();
-    for name in [
-        "limits",
-        "authProfileOverride",
-        "execAsk",
-        "cliSessionIds",
-        "lastTo",
-    ] {
-        assert_eq!(taken.get(name), None, "{name}");
-    }
-    assert_eq!(
-        (&taken["label"], &taken["totalTokens"]),
-        (&json!("mine"), &json!(9))
-    );
-    let said = reason(&plan, "agent:main:main");
-    assert!(
-        said.contains("limits") && said.contains("execAsk"),
-        "{said}"
-    );
-    assert!(!said.contains("providerOverride"), "{said}");
-}
-
 #[test]
 fn sessions_are_taken_over_under_the_keys_that_the_index_has() {
     let folder = Folder::new();

@@ -3,7 +3,6 @@
 mod logout;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Instant;
 
 use openclaw_config::Environment;
 use openclaw_proto::channel_admin::AccountState;
@@ -107,9 +106,7 @@ pub(super) async fn logout(mut call: Call) -> Result<Answer, Failure> {
     };
     let account = account.to_owned();
     let is_default = settings.channels.is_default(&channel, &account);
-    call.context
-        .config_writes
-        .take(call.method, &call.client, Instant::now())?;
+    config::count_write(&call)?;
     let paths = settings.paths.clone();
     let account = logout::Account {
         channel,

@@ -101,15 +101,25 @@ pub(super) async fn patch(call: Call) -> Result<Answer, Failure> {
     write(call, true).await
 }
 
+/// Counts a write of the client's; an error when there were too many.
+pub(super) fn count_write(call: &Call) -> Result<(), Failure> {
+    let device = call.client.identity.device_id.clone().unwrap_or_default();
+    let writes = &call.context.config_writes;
+    let counted = writes.count(call.method, device, Instant::now());
+    counted.map_err(|wait| {
+        let message = format!("rate limit exceeded for {}; retry later", call.method);
+        let wait = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+        Failure::unavailable(message).retry_after(wait)
+    })
+}
+
 async fn write(mut call: Call, is_patch: bool) -> Result<Answer, Failure> {
     let params: Write = call.params()?;
     if params.raw.len() > RAW_LIMIT {
         let problem = format!("at /raw: must NOT have more than {RAW_LIMIT} bytes");
         return Err(Failure::params(call.method, &problem));
     }
-    call.context
-        .config_writes
-        .take(call.method, &call.client, Instant::now())?;
+    count_write(&call)?;
     let paths = call.context.core.configuration.settings().paths.clone();
     let change = file::Change {
         raw: params.raw.0,

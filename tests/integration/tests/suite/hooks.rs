@@ -191,7 +191,10 @@ async fn names_of_the_users_own_do_what_the_configuration_says() {
         asked_for.contains("PR Fix it by ann (opened, now)"),
         "{asked_for}"
     );
-    assert!(asked_for.contains("[GitHub claw sent this;"), "{asked_for}");
+    assert!(
+        asked_for.contains("[\"GitHub claw\" sent this;"),
+        "{asked_for}"
+    );
 
     let told = http
         .post("/hooks/github", &json!({"what": "hello"}))

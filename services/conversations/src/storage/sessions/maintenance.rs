@@ -9,8 +9,8 @@ use std::time::UNIX_EPOCH;
 
 use openclaw_daemon::failure;
 use openclaw_proto::feed::Change;
+use openclaw_retention::{self as retention, Plan, Policy};
 use openclaw_sessions::archive::ArchiveName;
-use openclaw_sessions::maintenance::{self, Plan, Policy};
 use openclaw_sessions::{AgentId, SessionKey, now_ms};
 use openclaw_settings::{DiskBudget, Maintenance, MaintenanceMode};
 
@@ -194,10 +194,10 @@ impl StateFiles {
         let store = self.session_files.store(agent)?;
         let sessions = store.sessions();
         let mut found: Vec<(i64, String, PathBuf)> = sessions
-            .filter(|(key, entry)| maintenance::may_be_evicted(key, entry, busy))
+            .filter(|(key, entry)| retention::may_be_evicted(key, entry, busy))
             .map(|(key, entry)| {
                 let path = store.transcript_path(entry);
-                (maintenance::activity(entry), key.to_owned(), path)
+                (retention::activity(entry), key.to_owned(), path)
             })
             .collect();
         found.sort();

@@ -13,7 +13,8 @@ use serde_json::{Map, Value, json};
 use openclaw_conversations::Refusal;
 use openclaw_conversations::sessions::NewSession;
 use openclaw_conversations::storage::Leftover;
-use openclaw_runs::{Core, auth_profile, model};
+use openclaw_doors::auth_profile;
+use openclaw_runs::{Core, model};
 
 use super::super::{Answer, Call, by_effect};
 use crate::session_change::{tell_changed, tell_shown};

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use crate::store::{SessionEntry, Store};
+use openclaw_sessions::store::{SessionEntry, Store};
 
 /// How long the session of a model's probe is kept when there are too many, as
 /// in OpenClaw.

@@ -1,7 +1,7 @@
 use serde_json::{Map, Value, json};
 
 use super::*;
-use crate::AgentId;
+use openclaw_sessions::AgentId;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const NOW: i64 = 1_800_000_000_000;
@@ -38,7 +38,7 @@ fn index(sessions: &[(&str, Value)]) -> Index {
         })
         .collect();
     let text = Value::Object(entries).to_string();
-    std::fs::write(folder.path().join(crate::store::INDEX), text).unwrap();
+    std::fs::write(folder.path().join(openclaw_sessions::store::INDEX), text).unwrap();
     let (store, _) = Store::open(folder.path(), AgentId::main(), NOW).unwrap();
     Index {
         store,
