@@ -51,7 +51,7 @@ async fn state_lock_is_taken_by_a_daemon_that_is_started_past_the_command_line()
         let mut managed = Managed::start(&beside, daemon, socket, None);
         assert_eq!(managed.ended().await, Some(3), "{daemon}");
         let words = format!("is in use by {daemon} (process ");
-        assert!(beside.log.lines().iter().any(|line| line.contains(&words)));
+        beside.log.times(&words, 1).await;
     }
     suite.say("hello").await;
 }
