@@ -15,6 +15,9 @@ use crate::seal;
 /// Bytes after the last member: the end of the archive, and what fills it up.
 const END_LIMIT: u64 = 64 * 1024;
 
+/// Characters that are shown of the version that a file says it is from.
+const VERSION: usize = 64;
+
 /// Reads the backup at `path` from the beginning to its end; what it says of
 /// itself. Nothing is written.
 ///
@@ -89,7 +92,7 @@ impl Backup {
                 path: self.path.clone(),
                 found: head.format,
                 known: FORMAT,
-                program: head.program.chars().take(64).collect(),
+                program: head.program.chars().take(VERSION).collect(),
             });
         }
         let mut manifest: Manifest =

@@ -10,7 +10,7 @@ use crate::embedding::Hub;
 use crate::worker::Worker;
 
 /// Longer than a message to a model waits.
-const READING: Duration = Duration::from_millis(600);
+const LONGER: Duration = MESSAGE_WAITS.saturating_mul(5);
 
 /// A service over a workspace with a note, whose files are read when the sender is
 /// dropped; with what has to outlive it.
@@ -49,11 +49,11 @@ async fn recall_waits_for_the_files_where_memory_alone_answers() {
     tokio::task::yield_now().await;
     let told = recall(&service, false).await;
     assert!(told.partial && told.passages.is_empty(), "{told:?}");
-    tokio::spawn(async move {
-        tokio::time::sleep(READING).await;
-        drop(release);
-    });
-    let told = recall(&service, true).await;
+    let mut waiting = std::pin::pin!(recall(&service, true));
+    let early = tokio::time::timeout(LONGER, &mut waiting).await;
+    assert!(early.is_err(), "not waited for: {early:?}");
+    drop(release);
+    let told = waiting.await;
     assert_eq!(told.passages.len(), 1, "{told:?}");
     assert!(!told.partial);
     assert!(!recall(&service, false).await.partial);
