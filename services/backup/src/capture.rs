@@ -29,13 +29,13 @@ pub(crate) struct Captured {
 
 /// What `file` says; what is too much for the memory lies in `staging`
 /// meanwhile. One that is replaced by another is the one it was; one that is
-/// written to in its place is read again.
-pub(crate) fn file(file: &mut File, staging: &Path) -> io::Result<Captured> {
+/// written to in its place is read again. Nothing is read beyond `most` bytes.
+pub(crate) fn file(file: &mut File, most: u64, staging: &Path) -> io::Result<Captured> {
     let mut tries = 0;
     loop {
         tries += 1;
         let before = file.metadata()?;
-        let content = spooled(file, before.len(), staging)?;
+        let content = spooled(file, before.len().min(most), staging)?;
         let after = file.metadata()?;
         let state = |it: &std::fs::Metadata| (it.len(), it.mtime(), it.mtime_nsec());
         if state(&before) == state(&after) || tries == TRIES {
@@ -44,9 +44,10 @@ pub(crate) fn file(file: &mut File, staging: &Path) -> io::Result<Captured> {
     }
 }
 
-/// The whole lines of `file`, to which somebody appends.
-pub(crate) fn lines(file: &mut File, staging: &Path) -> io::Result<Captured> {
-    let length = file.metadata()?.len();
+/// The whole lines of `file`, to which somebody appends, in its first `most`
+/// bytes.
+pub(crate) fn lines(file: &mut File, most: u64, staging: &Path) -> io::Result<Captured> {
+    let length = file.metadata()?.len().min(most);
     let mut content = spooled(file, length, staging)?;
     let whole = whole_lines(&mut content)?;
     content.set_len(whole)?;
@@ -143,11 +144,11 @@ mod tests {
 
     use super::*;
 
-    fn captured(text: &[u8], how: fn(&mut File, &Path) -> io::Result<Captured>) -> Vec<u8> {
+    fn captured(text: &[u8], how: fn(&mut File, u64, &Path) -> io::Result<Captured>) -> Vec<u8> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x");
         fs::write(&path, text).unwrap();
-        let mut captured = how(&mut File::open(&path).unwrap(), folder.path()).unwrap();
+        let mut captured = how(&mut File::open(&path).unwrap(), u64::MAX, folder.path()).unwrap();
         let mut found = Vec::new();
         captured.content.read_to_end(&mut found).unwrap();
         assert_eq!(captured.size, found.len() as u64);
@@ -172,6 +173,15 @@ mod tests {
         assert_eq!(captured(long.as_bytes(), lines), b"{}\n");
         let whole = format!("{long}\"");
         assert_eq!(captured(whole.as_bytes(), lines), whole.as_bytes());
+    }
+
+    #[test]
+    fn file_that_grew_is_captured_up_to_what_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x");
+        fs::write(&path, "before and after").unwrap();
+        let mut open = File::open(&path).unwrap();
+        assert_eq!(file(&mut open, 6, folder.path()).unwrap().size, 6);
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod capture;
 mod check;
 mod database;
 mod error;
+mod excess;
 #[cfg(fuzzing)]
 pub mod fuzz;
 mod layout;

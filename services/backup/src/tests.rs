@@ -161,6 +161,23 @@ fn backup_holds_the_state_and_leaves_nothing_else_behind() {
 }
 
 #[test]
+fn backup_leaves_out_what_an_agent_inflated_and_names_it() {
+    let scene = Scene::new();
+    for (name, length) in [("workspace/huge", 3 << 40), ("own", 3 << 20)] {
+        let file = fs::File::create(scene.state().join(name)).unwrap();
+        file.set_len(length).unwrap();
+    }
+    let made = backup(&scene.source(), &scene.file(), false).unwrap();
+    let left_out: Vec<&str> = made.manifest.left_out.iter().map(|it| &*it.path).collect();
+    assert_eq!(left_out, ["state/workspace/huge"]);
+    assert!(
+        made.manifest.left_out[0]
+            .why
+            .contains("beyond what lies on the disk")
+    );
+}
+
+#[test]
 fn backup_is_an_archive_that_tar_reads() {
     let scene = Scene::new();
     let long = format!("workspace/{}/{}", "d".repeat(200), "f".repeat(200));

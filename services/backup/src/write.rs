@@ -14,6 +14,7 @@ use tempfile::{NamedTempFile, TempDir};
 
 use crate::capture::{self, Captured};
 use crate::error::Error;
+use crate::excess::Excess;
 use crate::layout::{MANIFEST, PERMISSIONS, PRIVATE_FILE, STATE, WORKSPACES};
 use crate::manifest::{self, FORMAT, Manifest, Workspace};
 use crate::rules::{Rule, Rules};
@@ -26,6 +27,8 @@ const LEVEL: i32 = 3;
 /// How often the state is looked through for what came meanwhile: a transcript
 /// that is put away gets another name.
 const PASSES: usize = 4;
+/// Why a file of [`Excess`] is left out.
+const EXCESS: &str = "with it, the holes and second names in files of agents say more than 1 GiB beyond what lies on the disk";
 /// The daemon that writes transcripts.
 const GATEWAY: &str = "openclaw-gateway";
 
@@ -110,6 +113,8 @@ struct Writer {
     files: Vec<manifest::File>,
     /// Those that were held before the state was looked through once more.
     before: HashSet<String>,
+    /// What the files of agents say beyond what lies on the disk.
+    excess: Excess,
     /// A folder for what is between; it is nobody else's, and goes with it.
     staging: TempDir,
 }
@@ -131,6 +136,7 @@ impl Writer {
             body: tar::Builder::new(encoder),
             files: Vec::new(),
             before: HashSet::new(),
+            excess: Excess::default(),
             staging,
         })
     }
@@ -207,7 +213,7 @@ impl Writer {
                 return Ok(());
             }
             let mut copied = database::copy(&path, &staging)?;
-            let captured = capture::file(&mut copied, &staging);
+            let captured = capture::file(&mut copied, u64::MAX, &staging);
             let captured = captured.map_err(Error::io("copy", &path))?;
             // Up to this moment everything of the transcripts is in it.
             let at = u64::try_from(begun.as_second()).unwrap_or_default();
@@ -223,11 +229,27 @@ impl Writer {
             }
             Err(error) => return Err(error),
         };
-        self.file(&item.name, &mut file, item.rule)
+        let mut most = u64::MAX;
+        if item.is_agents {
+            let taken = self.excess.takes(&file);
+            most = match taken.map_err(Error::io("look at", &item.path()))? {
+                Some(bytes) => bytes,
+                None => {
+                    found.leave_out(item.name.clone(), EXCESS);
+                    return Ok(());
+                }
+            };
+        }
+        self.file(&item.name, &mut file, (item.rule, most))
             .map_err(Error::io("read", &item.path()))?
     }
 
-    fn file(&mut self, name: &str, file: &mut File, rule: Rule) -> io::Result<Result<(), Error>> {
+    fn file(
+        &mut self,
+        name: &str,
+        file: &mut File,
+        (rule, most): (Rule, u64),
+    ) -> io::Result<Result<(), Error>> {
         use std::os::unix::fs::MetadataExt as _;
         let found = file.metadata()?;
         let modified = found.modified()?.duration_since(UNIX_EPOCH);
@@ -236,7 +258,7 @@ impl Writer {
             Rule::Lines => capture::lines,
             _ => capture::file,
         };
-        let captured = capture(file, self.staging.path())?;
+        let captured = capture(file, most, self.staging.path())?;
         Ok(self.add(name, found.mode() & PERMISSIONS, modified, captured))
     }
 
@@ -261,7 +283,7 @@ impl Writer {
             return Ok(Some(path.clone()));
         }
         let captured = match File::open(path) {
-            Ok(mut file) => capture::file(&mut file, self.staging.path()),
+            Ok(mut file) => capture::file(&mut file, u64::MAX, self.staging.path()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => Err(error),
         };
