@@ -42,7 +42,7 @@ pub(crate) fn execute(arguments: &Setup, environment: &Environment) -> Result<Ex
     show(&machine.linger(&mut asking))?;
     show(&machine.bus())?;
     let answers = || -> Result<bool, Failure> {
-        let suite = connection::runtime()?.block_on(status::ask(paths));
+        let suite = connection::runtime()?.block_on(status::ask_started(paths));
         Ok(suite.answers())
     };
     let units = machine.units(answers()?);

@@ -15,7 +15,7 @@ pub fn names(written: &PeerId, channel: &str, id: &str) -> bool {
 }
 
 /// Whether `list` has everybody.
-pub(crate) fn has_everybody(list: &[PeerId]) -> bool {
+pub fn has_everybody(list: &[PeerId]) -> bool {
     let everybody = PeerId::Text(EVERYBODY.to_owned());
     list.contains(&everybody)
 }

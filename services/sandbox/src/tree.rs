@@ -1,7 +1,8 @@
 //! Ending every descendant of this process.
 
-use std::collections::HashSet;
-use std::fs;
+use std::collections::{HashMap, HashSet};
+use std::fs::{self, File};
+use std::io::Read as _;
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
@@ -14,8 +15,13 @@ use crate::sys;
 /// Passes over /proc until no new descendant shows up. Each stops what it finds, so only a process
 /// forked during a pass can be missed by it; a deep chain of those ends when nothing runs.
 const PASSES_MAX: usize = 64;
-/// Between two looks at what is left after SIGKILL; a SIGCHLD ends the wait early.
-const REAP_WAIT: Duration = Duration::from_millis(10);
+/// From the first SIGKILLs to the next look for what they missed; it doubles from look to look,
+/// because each reads all of /proc and what was killed may take its time to be gone.
+const FIRST_LOOK: Duration = Duration::from_millis(10);
+/// The longest time between two such looks.
+const LAST_LOOK: Duration = Duration::from_millis(160);
+/// More than a line of /proc/PID/stat has: 52 numbers of at most 20 digits, and a name of 64.
+const STAT_LIMIT: usize = 2048;
 /// A process that SIGKILL has not ended by then waits in the kernel, on a dead disk for one.
 const END_LIMIT: Duration = Duration::from_secs(5);
 
@@ -38,13 +44,23 @@ pub(crate) fn end_all(mut seen: impl FnMut(WaitStatus)) -> bool {
     let deadline = Instant::now() + END_LIMIT;
     let mut child_signal = SigSet::empty();
     child_signal.add(Signal::SIGCHLD);
+    let mut interval = FIRST_LOOK;
+    let mut next_look = Instant::now();
     loop {
-        match reap(&mut seen) {
-            Reaped::NoChildren => return true,
-            Reaped::SomeLeft if Instant::now() > deadline => return false,
-            Reaped::SomeLeft => kill_descendants(),
+        if reap(&mut seen) == Reaped::NoChildren {
+            return true;
         }
-        let _ = sys::wait_signal(&child_signal, Some(REAP_WAIT));
+        let now = Instant::now();
+        if now > deadline {
+            return false;
+        }
+        if now >= next_look {
+            kill_descendants();
+            next_look = Instant::now() + interval;
+            interval = LAST_LOOK.min(interval * 2);
+        }
+        let wait = next_look.saturating_duration_since(Instant::now());
+        let _ = sys::wait_signal(&child_signal, Some(wait));
     }
 }
 
@@ -119,24 +135,26 @@ fn descendants() -> Vec<Process> {
     below(getpid().as_raw(), numbers.filter_map(read).collect())
 }
 
-fn below(top: i32, mut rest: Vec<Process>) -> Vec<Process> {
-    let mut found: Vec<Process> = Vec::new();
-    let mut parents = HashSet::from([top]);
-    loop {
-        let (next, other): (Vec<_>, Vec<_>) = rest
-            .into_iter()
-            .partition(|process| parents.contains(&process.parent));
-        if next.is_empty() {
-            return found;
-        }
-        parents = next.iter().map(|process| process.pid).collect();
-        found.extend(next);
-        rest = other;
+fn below(top: i32, all: Vec<Process>) -> Vec<Process> {
+    let mut children: HashMap<i32, Vec<Process>> = HashMap::new();
+    for process in all {
+        children.entry(process.parent).or_default().push(process);
     }
+    let mut found = children.remove(&top).unwrap_or_default();
+    let mut at = 0;
+    while let Some(process) = found.get(at) {
+        found.extend(children.remove(&process.pid).unwrap_or_default());
+        at += 1;
+    }
+    found
 }
 
 fn read(pid: i32) -> Option<Process> {
-    parse(&fs::read(format!("/proc/{pid}/stat")).ok()?)
+    let mut file = File::open(format!("/proc/{pid}/stat")).ok()?;
+    // The kernel writes the whole line into one read.
+    let mut line = [0; STAT_LIMIT];
+    let length = file.read(&mut line).ok()?;
+    parse(&line[..length])
 }
 
 /// proc_pid_stat(5): fields 1, 4 and 22. The second is the program's name in parentheses and may

@@ -19,6 +19,7 @@ use crate::audience::{self, ISOLATED};
 use crate::call::{self, ADD_LIMIT, Answer, Call};
 use crate::delivery;
 use crate::jobs::Refused;
+use crate::known;
 use crate::perform::CHANNEL;
 
 /// Jobs that an agent may have made at a time.
@@ -248,11 +249,12 @@ impl Schedule {
             "payload": {"kind": "reminder", "text": remind.text},
             "delivery": delivery,
         });
+        let possible = self.possible(&job).await?;
+        self.tells_nobody_else(&call.caller, &possible).await?;
         if let Some(who) = who
             && !call.is_approved
             && self.asks(&call.caller)
         {
-            self.possible(&job).await?;
             return Ok(Answer::Ask(format!(
                 "it is said to {who} later, when nobody looks"
             )));
@@ -271,6 +273,7 @@ impl Schedule {
         let fields = Value::Object(fields);
         let job = self.possible(&fields).await?;
         checked(&job)?;
+        self.tells_nobody_else(&call.caller, &job).await?;
         if !call.is_approved && self.asks(&call.caller) {
             return Ok(Answer::Ask(acts_later(&job)));
         }
@@ -301,11 +304,26 @@ impl Schedule {
         let patched = self.needs.rules().checked(patched, Some(&job))?;
         checked(&patched)?;
         let only_ends = fields.keys().all(|name| name == "enabled") && !patched.enabled;
+        if !only_ends {
+            self.tells_nobody_else(&call.caller, &patched).await?;
+        }
         if !only_ends && !call.is_approved && self.asks(&call.caller) {
             return Ok(Answer::Ask(acts_later(&patched)));
         }
         let changed = self.change(job.id(), fields, Some(job.revision())).await?;
         Ok(Answer::Done(changed.to_json()))
+    }
+
+    /// Refuses a job that would tell somebody on a channel who may not talk there,
+    /// whoever allows it.
+    async fn tells_nobody_else(&self, caller: &Maker, job: &Job) -> Result<(), Refused> {
+        for destination in told(job) {
+            let stranger = known::stranger_at(&self.needs, caller, &destination).await;
+            if let Some(why) = stranger {
+                return Err(refused(why));
+            }
+        }
+        Ok(())
     }
 
     /// Whether somebody is asked before an agent acts on its own authority later:
@@ -422,18 +440,10 @@ fn checked(job: &Job) -> Result<(), Refused> {
             ));
         }
     }
-    let routes = job
-        .delivery
-        .iter()
-        .cloned()
-        .chain([job.alert_route(&Alerts::default())]);
-    let is_webhook = |it: &Destination| matches!(it, Destination::Webhook(_));
-    for route in routes {
-        if route.destinations().iter().any(is_webhook) {
-            return Err(refused(
-                "an agent's job tells no URL: webhooks are the user's",
-            ));
-        }
+    if told(job).any(|it| matches!(it, Destination::Webhook(_))) {
+        return Err(refused(
+            "an agent's job tells no URL: webhooks are the user's",
+        ));
     }
     if job.comes_within(PERIOD_MS, now_ms()) {
         return Err(refused("an agent's job may run every 5 minutes at most"));
@@ -441,13 +451,32 @@ fn checked(job: &Job) -> Result<(), Refused> {
     Ok(())
 }
 
-/// What people are asked.
+/// Everywhere where a job tells something of its own: what it comes to, and that it fails.
+fn told(job: &Job) -> impl Iterator<Item = Destination> {
+    let alerts = job.alert_route(&Alerts::default());
+    let routes = job.delivery.iter().chain([&alerts]);
+    let all: Vec<Destination> = routes.flat_map(|it| it.destinations()).collect();
+    all.into_iter()
+}
+
+/// What people are asked: where it is told on a channel, with whom.
 fn acts_later(job: &Job) -> String {
     let again = match job.next_ms().and_then(|next| job.time_after(next)) {
         Some(_) => "again and again",
         None => "once",
     };
-    format!("it acts later by itself, {again}, when nobody looks")
+    let mut listeners: Vec<String> = told(job)
+        .filter_map(|it| match it {
+            Destination::Channel { channel, to, .. } => Some(format!("{channel}:{to}")),
+            Destination::Session(_) | Destination::Webhook(_) => None,
+        })
+        .collect();
+    listeners.dedup();
+    let listeners = match listeners.as_slice() {
+        [] => String::new(),
+        all => format!(", and tells {}", all.join(" and ")),
+    };
+    format!("it acts later by itself, {again}, when nobody looks{listeners}")
 }
 
 fn name(text: &str) -> String {

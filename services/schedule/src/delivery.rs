@@ -5,7 +5,7 @@ use std::time::Duration;
 use openclaw_conversations::outbox::{self, NewDelivery};
 use openclaw_conversations::sessions::Wanted;
 use openclaw_daemon::failure;
-use openclaw_jobs::{Delivered, Delivery, Destination, Invalid, Job};
+use openclaw_jobs::{Alerts, Delivered, Delivery, Destination, Invalid, Job, Maker};
 use openclaw_proto::call::RefusalCode;
 use openclaw_proto::outbox::{Extras, Kind, Place, State};
 use openclaw_runs::{injected, keys};
@@ -15,6 +15,7 @@ use serde_json::Value;
 use tokio::time::sleep;
 use uuid::Uuid;
 
+use crate::known;
 use crate::needs::Needs;
 use crate::perform::{Outcome, Run};
 use crate::rows::delivery_name;
@@ -126,6 +127,16 @@ fn both(one: Delivered, other: Delivered) -> Delivered {
     }
 }
 
+/// What is said on a channel.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Said<'a> {
+    /// What the delivery is called, under which it is said once.
+    pub(crate) name: &'a str,
+    pub(crate) text: &'a str,
+    /// The agent that made the job, whose word is not everybody's to hear.
+    pub(crate) maker: Option<&'a Maker>,
+}
+
 /// Says `text` at the run's destination of that number, once for each run.
 async fn say(
     needs: &Needs,
@@ -136,6 +147,16 @@ async fn say(
     let name = delivery_name(&run.id, number);
     let patience = patience(run);
     let named = format!("[{}]\n\n{text}", run.job.name);
+    let plain = Said {
+        name: &name,
+        text,
+        maker: run.job.maker(),
+    };
+    // Whoever did not ask for it is told what it belongs to.
+    let told = Said {
+        text: if run.job.is_reminder() { text } else { &named },
+        ..plain
+    };
     match destination {
         Destination::Session(to) => {
             let key = match session(needs, to.as_deref(), &run.job) {
@@ -143,13 +164,12 @@ async fn say(
                 Err(problem) => return Delivered::Failed(problem),
             };
             if made_in == Some(&key) {
-                return on_channel_of(needs, &key, (&name, text), patience).await;
+                return on_channel_of(needs, &key, plain, patience).await;
             }
-            let text = if run.job.is_reminder() { text } else { &named };
             if run.is_resumed && was_told(needs, &key, &run.id).await {
-                return on_channel_of(needs, &key, (&name, text), patience).await;
+                return on_channel_of(needs, &key, told, patience).await;
             }
-            in_session(needs, &key, (&run.id, &name, text), patience).await
+            in_session(needs, &key, (&run.id, told), patience).await
         }
         Destination::Channel {
             channel,
@@ -169,23 +189,23 @@ async fn say(
                 Ok(key) => key,
                 Err(problem) => return Delivered::Failed(problem),
             };
-            let text = if run.job.is_reminder() { text } else { &named };
-            at_place(needs, &key, place, (&name, text), patience).await
+            at_place(needs, &key, place, told, patience).await
         }
         Destination::Webhook(_) => Delivered::NotRequested,
     }
 }
 
-/// Says it in a session as the message `id`, and on the channel that is on as the
-/// delivery `name`: it is told when it is there.
+/// Says it in a session as the message `id`, and on the channel that is on: it is told
+/// when it is there.
 async fn in_session(
     needs: &Needs,
     key: &SessionKey,
-    (id, name, text): (&str, &str, &str),
+    (id, said): (&str, Said<'_>),
     patience: Duration,
 ) -> Delivered {
-    match injected::say_as(&needs.storage, &needs.bus, key, (id, name, text)).await {
-        Ok(()) => on_channel_of(needs, key, (name, text), patience).await,
+    let message = (id, said.name, said.text);
+    match injected::say_as(&needs.storage, &needs.bus, key, message).await {
+        Ok(()) => on_channel_of(needs, key, said, patience).await,
         Err(fault) => Delivered::Failed(failure::chain(&fault)),
     }
 }
@@ -194,7 +214,7 @@ async fn in_session(
 pub(crate) async fn on_channel_of(
     needs: &Needs,
     key: &SessionKey,
-    said: (&str, &str),
+    said: Said<'_>,
     patience: Duration,
 ) -> Delivered {
     let entry = match needs.sessions.entry(key).await {
@@ -221,9 +241,14 @@ pub(crate) async fn at_place(
     needs: &Needs,
     key: &SessionKey,
     place: Place,
-    (name, text): (&str, &str),
+    said: Said<'_>,
     patience: Duration,
 ) -> Delivered {
+    if let Some(maker) = said.maker
+        && let Some(problem) = known::stranger(needs, maker, &place).await
+    {
+        return Delivered::Failed(problem);
+    }
     let place = match checked(needs, place) {
         Ok(place) => place,
         Err(problem) => return Delivered::Failed(problem),
@@ -232,13 +257,13 @@ pub(crate) async fn at_place(
     let is_there = needs.outbox.is_taken(&place.channel, &place.account);
     let patience = if is_there { patience } else { Duration::ZERO };
     let new = NewDelivery {
-        name: name.to_owned(),
+        name: said.name.to_owned(),
         place,
         session_key: key.to_string(),
         agent_id: key.agent().to_string(),
         run_id: String::new(),
         kind: Kind::Announcement {
-            text: text.to_owned(),
+            text: said.text.to_owned(),
         },
         extras: Extras::default(),
         paths: Vec::new(),
@@ -247,7 +272,7 @@ pub(crate) async fn at_place(
     if let Err(fault) = needs.outbox.change("say what a job came to", add).await {
         return Delivered::Failed(failure::chain(&fault));
     }
-    match needs.outbox.outcome_of(name, patience).await {
+    match needs.outbox.outcome_of(said.name, patience).await {
         Ok((State::Failed, _, why)) => Delivered::Failed(why),
         Ok((State::Delivered, ..)) => Delivered::Yes,
         Ok((State::Pending | State::Leased, ..)) => Delivered::Waiting,
@@ -309,14 +334,21 @@ async fn post(needs: &Needs, url: &str, body: &str, key: &str) -> Delivered {
 /// Tells that `job` fails, or does so no more.
 pub(crate) async fn alert(needs: &Needs, job: &Job, text: &str) -> Delivered {
     let id = Uuid::new_v4().to_string();
-    let said = format!("[{}]\n\n{text}", job.name);
+    let announced = format!("[{}]\n\n{text}", job.name);
     let route: Delivery = job.alert_route(&needs.alerts());
+    // What the configuration says beside them is the user's own choice.
+    let of_job = job.alert_route(&Alerts::default()).destinations();
     let mut all = Delivered::NotRequested;
     for (number, destination) in route.destinations().into_iter().enumerate() {
         let name = delivery_name(&id, number);
+        let said = Said {
+            name: &name,
+            text: &announced,
+            maker: job.maker().filter(|_| of_job.contains(&destination)),
+        };
         let told = match destination {
             Destination::Session(to) => match session(needs, to.as_deref(), job) {
-                Ok(key) => in_session(needs, &key, (&id, &name, &said), PATIENCE).await,
+                Ok(key) => in_session(needs, &key, (&id, said), PATIENCE).await,
                 Err(problem) => Delivered::Failed(problem),
             },
             Destination::Channel {
@@ -333,7 +365,7 @@ pub(crate) async fn alert(needs: &Needs, job: &Job, text: &str) -> Delivered {
                     thread,
                 };
                 match session(needs, None, job) {
-                    Ok(key) => at_place(needs, &key, place, (&name, &said), PATIENCE).await,
+                    Ok(key) => at_place(needs, &key, place, said, PATIENCE).await,
                     Err(problem) => Delivered::Failed(problem),
                 }
             }

@@ -21,7 +21,7 @@ use openclaw_settings::{DirectPolicy, Heartbeat, Settings};
 use serde_json::{Map, json};
 
 use crate::audience;
-use crate::delivery::{at_place, on_channel_of, patience};
+use crate::delivery::{Said, at_place, on_channel_of, patience};
 use crate::jobs::Jobs;
 use crate::limit;
 use crate::needs::Needs;
@@ -280,7 +280,12 @@ impl<'a> Beat<'a> {
         (key, words): (&SessionKey, &str),
     ) -> Delivered {
         let name = rows::delivery_name(&self.run.id, 0);
-        let (said, patience) = ((name.as_str(), words), patience(self.run));
+        let patience = patience(self.run);
+        let said = Said {
+            name: &name,
+            text: words,
+            maker: None,
+        };
         let place = match beat.target.as_str() {
             "none" => return Delivered::NotRequested,
             LAST => {

@@ -9,6 +9,7 @@ mod delivery;
 mod entry;
 mod heartbeat;
 mod jobs;
+mod known;
 mod limit;
 mod needs;
 mod perform;

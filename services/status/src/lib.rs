@@ -38,6 +38,8 @@ use watched::Watched;
 const FIRST_WAIT: Duration = Duration::from_millis(50);
 /// The longest wait between two attempts of `--wait`.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
+/// How long daemons may take to start until they count as not there.
+const STARTING_LIMIT: Duration = Duration::from_secs(20);
 /// How often `--watch` looks anew where nothing else is said, in seconds.
 const WATCH: &str = "2";
 
@@ -172,7 +174,7 @@ impl Status {
 
     async fn ask(&self, paths: &Paths, processes: &Processes) -> Suite {
         if self.starts() {
-            ask_until(paths, self.wait).await
+            ask_until(paths, self.wait, Suite::is_whole).await
         } else {
             query::ask_awake(paths, processes).await
         }
@@ -199,7 +201,18 @@ impl Status {
     }
 }
 
-async fn ask_until(paths: &Paths, limit: Option<Duration>) -> Suite {
+/// The same, when the others had time to start that the gateway asks: they may
+/// rest, and a slow machine takes longer to start them than [`ask`] waits.
+pub async fn ask_started(paths: &Paths) -> Suite {
+    let is_settled = |suite: &Suite| suite.answers() || suite.gateway.is_missing();
+    ask_until(paths, Some(STARTING_LIMIT), is_settled).await
+}
+
+async fn ask_until(
+    paths: &Paths,
+    limit: Option<Duration>,
+    is_settled: impl Fn(&Suite) -> bool,
+) -> Suite {
     let end = Instant::now().checked_add(limit.unwrap_or_default());
     let mut wait = FIRST_WAIT;
     loop {
@@ -207,7 +220,7 @@ async fn ask_until(paths: &Paths, limit: Option<Duration>) -> Suite {
         let left = end.map_or(LONGEST_WAIT, |end| {
             end.saturating_duration_since(Instant::now())
         });
-        if suite.is_whole() || left.is_zero() {
+        if is_settled(&suite) || left.is_zero() {
             return suite;
         }
         sleep(wait.min(left)).await;

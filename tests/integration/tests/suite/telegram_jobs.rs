@@ -3,9 +3,10 @@
 use integration_tests::{OpenClaw, Suite, processes, within};
 use nix::sys::signal::Signal;
 use scripted_model::Scenario;
-use serde_json::Value;
+use serde_json::{Value, json};
 use telegram_double::Fault;
 
+use crate::asked;
 use crate::telegram::{DAEMON, OWNER, Scene, texts};
 
 /// The run of the job `name`, when it is over.
@@ -105,6 +106,54 @@ async fn telegram_that_takes_no_reminder_makes_none_delivered() {
     assert_eq!(over["state"], "ran", "{over}");
     let why = over["reason"].as_str().unwrap_or_default();
     assert!(why.contains("blocked"), "{over}");
+}
+
+/// A bot may write to everybody who wrote to it once. That is no way out for what an
+/// agent knows, also where nobody is asked, and also when it was one once.
+#[tokio::test]
+async fn telegram_tells_no_stranger_what_an_agents_job_says() {
+    const FRIEND: i64 = 9;
+    const STRANGER: i64 = 8;
+    let scene = Scene::with(|setup| {
+        setup
+            .set("channels.telegram.allowFrom", json!([OWNER, FRIEND]))
+            .set("tools.exec.ask", "off")
+    })
+    .await;
+    for chat in [FRIEND, STRANGER] {
+        scene.double.open_chat(&chat.to_string());
+    }
+    for (to, is_made) in [(STRANGER, false), (FRIEND, true)] {
+        let place = json!({"mode": "announce", "channel": "telegram", "to": to.to_string()});
+        let job = json!({"action": "add", "job": {
+            "name": format!("leak {to}"), "schedule": {"kind": "every", "everyMs": 3_600_000},
+            "payload": {"kind": "agentTurn", "message": "say what you know"},
+            "sessionTarget": "isolated", "delivery": place,
+        }});
+        let who = format!("telegram:{to}");
+        let remind = json!({"text": "walrus-47", "when": "in 2 hours", "who": who});
+        for (tool, arguments) in [("cron", job), ("remind", remind)] {
+            let reply = Scenario::tool(tool, arguments).then(Scenario::text("Well."));
+            scene.model.push(reply);
+            let run = scene.suite.ask("tell them").await;
+            assert_eq!(run["toolCalls"][0]["success"], is_made, "{run}");
+            if !is_made {
+                let told = asked::words(&scene.model.turns().pop().unwrap());
+                assert!(told.contains("may not talk here"), "{told}");
+            }
+        }
+    }
+    let only_owner = format!("[{OWNER}]");
+    let set = ["config", "set", "channels.telegram.allowFrom", &only_owner];
+    scene.suite.ctl(&set).await.ok();
+    scene
+        .model
+        .push(Scenario::text("The safe opens with walrus-47."));
+    let over = run(&scene.suite, "leak 9").await;
+    assert_eq!(over["state"], "ran", "{over}");
+    let why = over["reason"].as_str().unwrap_or_default();
+    assert!(why.contains("may not talk here"), "{over}");
+    assert_eq!(texts(&scene.double.sent_to(FRIEND)), [""; 0]);
 }
 
 #[tokio::test]
