@@ -1,12 +1,11 @@
 //! What jobs come to, said on Telegram.
 
-use integration_tests::{OpenClaw, Suite, processes, within};
+use integration_tests::{OpenClaw, Suite, asked, processes, within};
 use nix::sys::signal::Signal;
 use scripted_model::Scenario;
 use serde_json::{Value, json};
 use telegram_double::Fault;
 
-use crate::asked;
 use crate::telegram::{DAEMON, OWNER, Scene, texts};
 
 /// The run of the job `name`, when it is over.
