@@ -21,6 +21,8 @@ struct Acquaintance {
     is_paired: bool,
     /// The session that the job was made in talks to them.
     is_own: bool,
+    /// Of the assistant itself (`commands.ownerAllowFrom`, or paired first).
+    is_owner: bool,
 }
 
 /// Why a job that `maker` made may not tell `destination` anything, if so.
@@ -62,9 +64,12 @@ pub(crate) async fn stranger(needs: &Needs, maker: &Maker, place: &Place) -> Opt
             .ledger_name(&place.channel, name)
             .to_owned(),
     };
+    let owners = &settings.channels.owners;
+    let (is_paired, is_paired_owner) = paired(needs, of, to.clone()).await;
     let known = Acquaintance {
-        is_paired: is_paired(needs, of, to.clone()).await,
+        is_paired,
         is_own: is_own(needs, maker, place).await,
+        is_owner: is_paired_owner || owners.iter().any(|it| names(it, &place.channel, &to)),
     };
     if may_be_told(account, (&place.channel, &to), known) {
         return None;
@@ -83,11 +88,14 @@ pub(crate) async fn stranger(needs: &Needs, maker: &Maker, place: &Place) -> Opt
     })
 }
 
-/// What cannot be looked up counts as no.
-async fn is_paired(needs: &Needs, of: AccountName, peer: String) -> bool {
+/// Whether the peer is paired, and whether as the owner. What cannot be looked up counts
+/// as no.
+async fn paired(needs: &Needs, of: AccountName, peer: String) -> (bool, bool) {
     let look = move |connection: &rusqlite::Connection| of_peer(connection, &of, &peer);
     let found = needs.database.read("look whether somebody is paired", look);
-    found.await.is_ok_and(|it| it.is_paired)
+    found
+        .await
+        .map_or((false, false), |it| (it.is_paired, it.is_owner))
 }
 
 async fn is_own(needs: &Needs, maker: &Maker, place: &Place) -> bool {
@@ -128,6 +136,9 @@ fn may_be_told(account: &Account, (channel, to): (&str, &str), known: Acquaintan
         let is_any = account.groups.is_empty() || all.is_some();
         return listed.is_some() || (known.is_own && is_any);
     }
+    if known.is_owner {
+        return true;
+    }
     let is_named = account.allow_from.iter().any(|it| names(it, channel, to));
     let is_for_all = openclaw_inbound::has_everybody(&account.allow_from);
     match account.dm_policy {
@@ -146,14 +157,19 @@ mod tests {
     const NOBODY: Acquaintance = Acquaintance {
         is_paired: false,
         is_own: false,
+        is_owner: false,
     };
     const PAIRED: Acquaintance = Acquaintance {
         is_paired: true,
-        is_own: false,
+        ..NOBODY
     };
     const OWN: Acquaintance = Acquaintance {
-        is_paired: false,
         is_own: true,
+        ..NOBODY
+    };
+    const OWNER: Acquaintance = Acquaintance {
+        is_owner: true,
+        ..NOBODY
     };
 
     fn is_told(account: Value, to: &str, known: Acquaintance) -> bool {
@@ -179,6 +195,7 @@ mod tests {
             (&open, "8", NOBODY, false),
             (&open, "8", OWN, true),
             (&off, "7", PAIRED, false),
+            (&paired, "8", OWNER, true),
         ] {
             assert_eq!(
                 is_told(account.clone(), to, known),
