@@ -267,7 +267,7 @@ fn keys_without_effect_are_listed_by_reason() {
             "without effect (not supported yet): agents.entries.b.description, \
              models.providers.p.models.0.mediaInput",
             "without effect (not supported yet: of the channels that OpenClaw has, Telegram is \
-             connected): channels.discord.token, channels.pigeon.loft",
+             connected): channels.discord.token",
             "without effect (replaced by OPENCLAW_STATE_DIR: an agent's folder is agents/ID below \
              it): agents.list.0.agentDir",
             "without effect (replaced by channels.telegram.tokenFile, which `openclawctl channels \
