@@ -161,11 +161,14 @@ fn document_of(path: &KeyPath, value: Value) -> Value {
         })
 }
 
-/// A key that nobody knows is refused, or listed as without effect.
+/// A key that nobody knows is refused, or listed as without effect, or is of a channel
+/// that nobody knows.
 fn is_told(document: &Value) -> bool {
+    let is_of_channel = |it: &Problem| it.to_string().contains("is no channel that is known here");
     !Schema::shipped().check(document).is_empty()
         || !restrictions(document).is_empty()
         || !unused(document).is_empty()
+        || doubts(document).iter().any(is_of_channel)
 }
 
 #[test]

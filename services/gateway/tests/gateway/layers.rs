@@ -19,7 +19,10 @@ const GATEWAY: &[Layer] = &[
     ("jobs", &[]),
     ("runs", &["commands", "conversations", "inbound", "jobs"]),
     ("devices", &["conversations"]),
-    ("schedule", &["commands", "conversations", "jobs", "runs"]),
+    (
+        "schedule",
+        &["commands", "conversations", "inbound", "jobs", "runs"],
+    ),
     (
         "doors",
         &["commands", "conversations", "inbound", "runs", "schedule"],
