@@ -28,6 +28,8 @@ enum Line {
     Sending(usize),
     /// The provider took it and calls it so.
     Sent(usize, Vec<String>),
+    /// The provider took something else in its place, for this reason.
+    Instead(usize, Vec<String>, String),
     /// The provider did not take the part of this number, that is certain.
     Refused(usize),
     /// All of it was taken.
@@ -45,6 +47,8 @@ pub struct Records {
 pub struct Progress {
     path: PathBuf,
     parts: Vec<Vec<String>>,
+    /// Why parts were not taken in whose place something else was said.
+    missing: Vec<String>,
     is_over: bool,
     /// The part that was being sent when the daemon before was killed.
     doubtful: Option<usize>,
@@ -118,6 +122,7 @@ impl Progress {
         let mut progress = Self {
             path,
             parts: Vec::new(),
+            missing: Vec::new(),
             is_over: false,
             doubtful: None,
             note: String::new(),
@@ -132,6 +137,11 @@ impl Progress {
                     progress.parts.push(ids);
                     progress.doubtful = None;
                 }
+                Line::Instead(_, ids, reason) => {
+                    progress.parts.push(ids);
+                    progress.missing.push(reason);
+                    progress.doubtful = None;
+                }
                 Line::Refused(_) => progress.doubtful = None,
                 Line::Over => progress.is_over = true,
             }
@@ -142,6 +152,11 @@ impl Progress {
     /// The parts that were taken, with what the provider calls them.
     pub fn parts(&self) -> &[Vec<String>] {
         &self.parts
+    }
+
+    /// Why parts were not taken in whose place something else was said.
+    pub fn missing(&self) -> &[String] {
+        &self.missing
     }
 
     /// What the provider calls all that it took.
@@ -185,7 +200,19 @@ impl Progress {
     /// a moment later: whoever waited for the disk here would hear of other messages
     /// late, and until that was heard a kill doubles them.
     pub fn sent(&mut self, ids: Vec<String>) -> io::Result<()> {
-        let line = Line::Sent(self.parts.len(), ids.clone());
+        self.taken(Line::Sent(self.parts.len(), ids.clone()), ids)
+    }
+
+    /// The next part will never be taken, for `reason`, and what was said in its place
+    /// was.
+    pub fn sent_instead(&mut self, ids: Vec<String>, reason: String) -> io::Result<()> {
+        let line = Line::Instead(self.parts.len(), ids.clone(), reason.clone());
+        // It is so, also where it cannot be recorded.
+        self.missing.push(reason);
+        self.taken(line, ids)
+    }
+
+    fn taken(&mut self, line: Line, ids: Vec<String>) -> io::Result<()> {
         let line = serde_json::to_string(&line)?;
         let file = match self.file.take() {
             Some(mut file) => {
@@ -249,10 +276,14 @@ mod tests {
         again.refused();
         assert!(!records.of(7).unwrap().is_doubtful());
         again.sent(vec!["12".into(), "13".into()]).unwrap();
+        again
+            .sent_instead(vec!["14".into()], "too large".into())
+            .unwrap();
         again.over().unwrap();
         let last = records.of(7).unwrap();
         assert!(last.is_over() && !last.is_doubtful());
-        assert_eq!(last.ids(), ["11", "12", "13"]);
+        assert_eq!(last.ids(), ["11", "12", "13", "14"]);
+        assert_eq!(last.missing(), ["too large"]);
         last.forget().unwrap();
         assert!(records.of(7).unwrap().parts().is_empty());
     }

@@ -1,5 +1,6 @@
 //! `channels test`: something is said to the owner.
 
+use openclaw_proto::channel::AccountName;
 use openclaw_proto::channel_admin::{AccountState, Pairings, Sent, Text};
 use openclaw_settings::Settings;
 use openclaw_terminal::{Failure, output};
@@ -65,7 +66,8 @@ fn ready(named: &Named, states: Vec<AccountState>) -> Result<AccountState, Failu
 }
 
 /// The owner's id there, and name: whoever was paired first, else the first of
-/// `commands.ownerAllowFrom` that is on that channel.
+/// `commands.ownerAllowFrom` that is on that channel, and where there is neither anywhere
+/// the only one whom `allowFrom` names, as the gateway judges it.
 fn owner(
     state: &AccountState,
     pairings: &Pairings,
@@ -79,7 +81,11 @@ fn owner(
     let owners = settings.map(|settings| settings.channels.owners.as_slice());
     let owners = owners.unwrap_or_default().iter().map(ToString::to_string);
     let mut here = owners.filter_map(|it| id(&it, &state.account.channel).map(str::to_owned));
-    if let Some(id) = here.next() {
+    let named = here.next().or_else(|| {
+        let is_paired = pairings.peers.iter().any(|it| it.is_owner);
+        only_listed(state, settings?).filter(|_| !is_paired)
+    });
+    if let Some(id) = named {
         return Ok((id, "the owner".to_owned()));
     }
     let bot = match &state.health {
@@ -104,6 +110,18 @@ fn owner(
     })
 }
 
+/// The only one who may talk at the account by name, where nobody is named as the owner.
+fn only_listed(state: &AccountState, settings: &Settings) -> Option<String> {
+    let AccountName { channel, account } = &state.account;
+    let (_, account) = settings.channels.account(channel, account)?;
+    match account.allow_from.as_slice() {
+        [only] if settings.channels.owners.is_empty() => {
+            id(&only.to_string(), channel).map(str::to_owned)
+        }
+        _ => None,
+    }
+}
+
 /// The id of `owner` on `channel`, if it is one there.
 fn id<'a>(owner: &'a str, channel: &str) -> Option<&'a str> {
     let id = match owner.split_once(':') {
@@ -117,7 +135,7 @@ fn id<'a>(owner: &'a str, channel: &str) -> Option<&'a str> {
 
 #[cfg(test)]
 mod tests {
-    use openclaw_proto::channel::{AccountName, Connection, Health};
+    use openclaw_proto::channel::{Connection, Health};
     use openclaw_proto::channel_admin::{PairedPeer, PairingRequest};
 
     use super::*;
@@ -191,6 +209,37 @@ mod tests {
         });
         let found = owner(&state, &pairings, None).unwrap();
         assert_eq!(found, ("7".to_owned(), "Ada".to_owned()));
+    }
+
+    #[test]
+    fn test_goes_to_the_only_one_who_may_talk_where_nobody_else_is_the_owner() {
+        let folder = tempfile::tempdir().unwrap();
+        let of = |allowed: &str| {
+            let telegram = format!("{{channels: {{telegram: {{allowFrom: {allowed}}}}}}}");
+            std::fs::write(folder.path().join("openclaw.json"), telegram).unwrap();
+            let place = folder.path().display().to_string();
+            let environment = [("OPENCLAW_STATE_DIR", place.clone()), ("HOME", place)];
+            let environment = environment.into_iter().collect();
+            openclaw_settings::load(&environment).unwrap()
+        };
+        let state = state(Connection::Connected);
+        let mut pairings = Pairings::default();
+        let only = of("[7]");
+        let found = owner(&state, &pairings, Some(&only)).unwrap();
+        assert_eq!(found.0, "7");
+        for allowed in ["[7, 8]", "['*']"] {
+            let several = of(allowed);
+            assert!(owner(&state, &pairings, Some(&several)).is_err());
+        }
+        pairings.peers.push(PairedPeer {
+            account: AccountName {
+                account: "work".to_owned(),
+                ..state.account.clone()
+            },
+            is_owner: true,
+            ..PairedPeer::default()
+        });
+        assert!(owner(&state, &pairings, Some(&only)).is_err(), "another is");
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod overheard;
 mod owner;
 mod pairing;
 mod press;
+mod removed;
 mod sent_file;
 mod stop;
 mod token;

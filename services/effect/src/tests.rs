@@ -161,11 +161,14 @@ fn document_of(path: &KeyPath, value: Value) -> Value {
         })
 }
 
-/// A key that nobody knows is refused, or listed as without effect.
+/// A key that nobody knows is refused, or listed as without effect, or is of a channel
+/// that nobody knows.
 fn is_told(document: &Value) -> bool {
+    let is_of_channel = |it: &Problem| it.to_string().contains("is no channel that is known here");
     !Schema::shipped().check(document).is_empty()
         || !restrictions(document).is_empty()
         || !unused(document).is_empty()
+        || doubts(document).iter().any(is_of_channel)
 }
 
 #[test]
@@ -267,7 +270,7 @@ fn keys_without_effect_are_listed_by_reason() {
             "without effect (not supported yet): agents.entries.b.description, \
              models.providers.p.models.0.mediaInput",
             "without effect (not supported yet: of the channels that OpenClaw has, Telegram is \
-             connected): channels.discord.token, channels.pigeon.loft",
+             connected): channels.discord.token",
             "without effect (replaced by OPENCLAW_STATE_DIR: an agent's folder is agents/ID below \
              it): agents.list.0.agentDir",
             "without effect (replaced by channels.telegram.tokenFile, which `openclawctl channels \

@@ -52,6 +52,8 @@ pub async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
     let _tidying = AbortOnDropHandle::new(tokio::spawn(tidying));
     let forgetting = Arc::clone(&doors.channels).tidy_now_and_then();
     let _forgetting = AbortOnDropHandle::new(tokio::spawn(forgetting));
+    let removing = Arc::clone(&doors.channels).end_removed();
+    let _removing = AbortOnDropHandle::new(tokio::spawn(removing));
     let secret = Arc::clone(&server).follow_secret();
     let _secret = AbortOnDropHandle::new(tokio::spawn(secret));
     let websocket: Arc<dyn WebSocket> = Arc::<Server>::clone(&server);

@@ -46,7 +46,7 @@ pub struct Run {
     /// Where its message came from.
     pub channel: String,
     /// Where on that.
-    pub(crate) route: Option<Route>,
+    pub route: Option<Route>,
     /// The client's name for its message.
     pub idempotency_key: Option<String>,
     /// Its events.
@@ -72,7 +72,7 @@ pub struct Run {
     stopped_at: OnceLock<Instant>,
     left: AtomicBool,
     /// The journal fields of everything about the run.
-    pub(crate) span: Span,
+    pub span: Span,
     reason: OnceLock<String>,
     status: watch::Sender<MessageStatus>,
 }
@@ -109,12 +109,6 @@ impl Run {
             Some((run.channel.clone(), route.account, route.sender?))
         };
         sender(self).is_some() && sender(self) == sender(other)
-    }
-
-    /// Whether `sender` of a channel began it.
-    pub fn is_from(&self, sender: &str) -> bool {
-        let began = self.route.as_ref().and_then(|it| it.sender.as_deref());
-        began == Some(sender)
     }
 
     pub(crate) fn new(
@@ -253,20 +247,15 @@ impl Run {
 
     /// Notes the runs whose messages this one answers too.
     pub(crate) fn note_collected(&self, ids: impl Iterator<Item = String>) {
-        let mut collected = self
-            .collected
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let collected = self.collected.lock();
+        let mut collected = collected.unwrap_or_else(PoisonError::into_inner);
         collected.extend(ids);
     }
 
     /// The runs whose messages this one answers too.
     pub(crate) fn collected(&self) -> Vec<String> {
-        let collected = self
-            .collected
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        collected.clone()
+        let collected = self.collected.lock();
+        collected.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The outcome of a run whose message is answered with another one.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use openclaw_conversations::outbox::{self, NewDelivery};
 use openclaw_conversations::sessions::Wanted;
 use openclaw_daemon::failure;
+use openclaw_inbound::{WithFiles, names_files, with_files};
 use openclaw_jobs::{Alerts, Delivered, Delivery, Destination, Invalid, Job, Maker};
 use openclaw_proto::call::RefusalCode;
 use openclaw_proto::outbox::{Extras, Kind, Place, State};
@@ -12,6 +13,7 @@ use openclaw_runs::{injected, keys};
 use openclaw_sessions::{SessionKey, now_ms, silence};
 use openclaw_settings::recipient::{Nobody, Recipient};
 use serde_json::Value;
+use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 use uuid::Uuid;
 
@@ -256,17 +258,19 @@ pub(crate) async fn at_place(
     // Without its daemon the channel says nothing soon.
     let is_there = needs.outbox.is_taken(&place.channel, &place.account);
     let patience = if is_there { patience } else { Duration::ZERO };
+    let WithFiles { text, files, paths } = with_files_of(needs, key, said.text).await;
     let new = NewDelivery {
         name: said.name.to_owned(),
         place,
         session_key: key.to_string(),
         agent_id: key.agent().to_string(),
         run_id: String::new(),
-        kind: Kind::Announcement {
-            text: said.text.to_owned(),
+        kind: Kind::Announcement { text },
+        extras: Extras {
+            files,
+            ..Extras::default()
         },
-        extras: Extras::default(),
-        paths: Vec::new(),
+        paths,
     };
     let add = move |connection: &rusqlite::Connection| outbox::add(connection, &new, now_ms());
     if let Err(fault) = needs.outbox.change("say what a job came to", add).await {
@@ -277,6 +281,24 @@ pub(crate) async fn at_place(
         Ok((State::Delivered, ..)) => Delivered::Yes,
         Ok((State::Pending | State::Leased, ..)) => Delivered::Waiting,
         Err(fault) => Delivered::Failed(failure::chain(&fault)),
+    }
+}
+
+/// `text` and the files of the workspace that it names.
+async fn with_files_of(needs: &Needs, key: &SessionKey, text: &str) -> WithFiles {
+    let settings = needs.configuration.settings();
+    let workspace = settings.agent(key.agent().as_str());
+    let workspace = workspace.map(|agent| agent.workspace.clone());
+    let text = text.to_owned();
+    let plain = WithFiles {
+        text: text.clone(),
+        ..WithFiles::default()
+    };
+    match workspace.filter(|_| names_files(&text)) {
+        Some(workspace) => spawn_blocking(move || with_files(&text, &workspace))
+            .await
+            .unwrap_or(plain),
+        None => plain,
     }
 }
 

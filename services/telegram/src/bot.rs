@@ -13,6 +13,7 @@ use tokio::sync::Semaphore;
 use tokio::time::sleep;
 
 use crate::api::{Api, Error};
+use crate::chats::Chats;
 use crate::moved::Moved;
 use crate::numbers::Numbers;
 use crate::offered::Offered;
@@ -43,6 +44,7 @@ pub(crate) struct Bot {
     pub(crate) board: Board,
     pub(crate) pace: Pace,
     pub(crate) lives: Live,
+    pub(crate) chats: Chats,
     pub(crate) menu: tokio::sync::Mutex<Offered>,
     /// Calls that are made again later.
     waiting: Arc<Semaphore>,
@@ -72,6 +74,7 @@ impl Bot {
             board: Board::default(),
             pace: Pace::default(),
             lives: Live::default(),
+            chats: Chats::default(),
             menu: tokio::sync::Mutex::default(),
             waiting: Arc::new(Semaphore::new(WAITING)),
             state: Mutex::default(),

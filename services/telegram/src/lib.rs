@@ -3,7 +3,9 @@
 
 mod api;
 mod batch;
+mod begun;
 mod bot;
+mod chats;
 pub mod check;
 mod form;
 #[cfg(fuzzing)]
@@ -21,6 +23,7 @@ mod read;
 mod send;
 mod settings;
 mod shown;
+mod sought;
 mod token;
 mod types;
 mod webhook;

@@ -14,10 +14,12 @@ use openclaw_proto::event::Kind;
 use openclaw_proto::outbox::Delivery;
 use openclaw_silence as silence;
 use serde_json::json;
-use tokio::time::{Instant, interval, timeout};
+use tokio::time::{Instant, interval, sleep, timeout};
 
 use crate::api::Error;
+use crate::begun;
 use crate::bot::Bot;
+use crate::chats::Beginning;
 use crate::html::html;
 use crate::send::{Target, delete};
 use crate::settings::Streaming;
@@ -55,13 +57,15 @@ pub(crate) async fn attend(bot: &Bot, delivery: &Delivery, link: &Link) {
         if delivery.run_id.is_empty() {
             return;
         }
-        shown.lock().await.open(&delivery.run_id, link);
         let mut target = Target::of(bot, delivery);
+        settle(bot, &target, link).await;
+        shown.lock().await.open(&delivery.run_id, link);
         // The answer, which takes its place, says so no more.
         target.set_reply(bot, delivery, 0);
         let mut view = View {
             bot,
             target,
+            answered: delivery.extras.answers_id.parse().unwrap_or_default(),
             shown: &shown,
             streaming,
             is_waiting: &is_waiting,
@@ -78,6 +82,18 @@ pub(crate) async fn attend(bot: &Bot, delivery: &Delivery, link: &Link) {
     tokio::select! {
         () = follow => {}
         () = typing(bot, delivery, &is_waiting, &shown) => {}
+    }
+}
+
+/// Looks for what the daemon before may have left there, until that is known.
+async fn settle(bot: &Bot, target: &Target, link: &Link) {
+    loop {
+        let entered = bot.chats.enter(target.spot()).await;
+        let Err(after) = begun::settle(bot, target.spot(), link).await else {
+            return;
+        };
+        drop(entered);
+        sleep(after).await;
     }
 }
 
@@ -122,6 +138,8 @@ async fn typing(
 struct View<'a> {
     bot: &'a Bot,
     target: Target,
+    /// The number of what is answered; 0: it has none.
+    answered: i64,
     shown: &'a tokio::sync::Mutex<Shown>,
     streaming: Streaming,
     is_waiting: &'a Mutex<bool>,
@@ -231,7 +249,16 @@ impl View<'_> {
             return;
         }
         let mut shown = self.shown.lock().await;
-        if shown.is_over || !self.bot.pace.try_turn(self.target.chat()) {
+        if shown.is_over {
+            return;
+        }
+        let entered = match shown.message {
+            // An edit takes no number.
+            Some(_) => Ok(None),
+            None => self.bot.chats.try_enter(self.target.spot()),
+        };
+        let Ok(_entered) = entered else { return };
+        if !self.bot.pace.try_turn(self.target.chat()) {
             return;
         }
         self.last = Some((Instant::now(), content.clone()));
@@ -253,12 +280,10 @@ impl View<'_> {
             }
             None => "sendMessage",
         };
-        // What a killed daemon had shown without knowing is told (`Shown::open`).
-        if shown.message.is_none()
-            && let Some(record) = &mut shown.record
-            && let Err(error) = record.sending("")
-        {
-            tracing::warn!("cannot record what is being shown: {error}");
+        let mut beginning = None;
+        if shown.message.is_none() {
+            beginning = begun::note(self.bot, self.target.spot(), self.answered, content);
+            note(shown, beginning.as_ref());
         }
         shown.content = None;
         match api.send(method, &parameters).await {
@@ -268,20 +293,13 @@ impl View<'_> {
                 if let Some(id) = id.filter(|_| shown.message.is_none()) {
                     let spot = self.target.spot().clone();
                     self.bot.said(&spot.chat, &[id.to_string()]);
-                    let message = Preview { id, spot };
-                    let recorded = message.record();
-                    shown.message = Some(message);
-                    if let Some(record) = &mut shown.record
-                        && let Err(error) = record.sent(recorded)
-                    {
-                        openclaw_daemon::failure::report("record what is shown", &error);
-                    }
+                    is_shown(shown, Preview { id, spot });
                 }
             }
             Err(error) => {
                 tracing::debug!("{error}");
                 if shown.message.is_none() {
-                    was_not_shown(shown, &error);
+                    was_not_shown(self.bot, shown, &error, beginning).await;
                 }
                 if self.target.follow(self.bot, &error) {
                     shown.message = None;
@@ -294,9 +312,32 @@ impl View<'_> {
     }
 }
 
-/// Notes what `error` tells of a beginning that was to be shown: that it is not
-/// there, or that nobody knows.
-fn was_not_shown(shown: &mut Shown, error: &Error) {
+/// Notes that `beginning` is about to be shown; one that a killed daemon had shown
+/// without knowing is looked for (`begun::settle`), or told (`Shown::open`).
+fn note(shown: &mut Shown, beginning: Option<&Beginning>) {
+    let Some(record) = &mut shown.record else {
+        return;
+    };
+    let noted = beginning.map_or(Ok(String::new()), serde_json::to_string);
+    let recorded = noted.map_err(Into::into).and_then(|it| record.sending(&it));
+    if let Err(error) = recorded {
+        tracing::warn!("cannot record what is being shown: {error}");
+    }
+}
+
+fn is_shown(shown: &mut Shown, message: Preview) {
+    let recorded = message.record();
+    shown.message = Some(message);
+    if let Some(record) = &mut shown.record
+        && let Err(error) = record.sent(recorded)
+    {
+        openclaw_daemon::failure::report("record what is shown", &error);
+    }
+}
+
+/// Notes what became of a beginning of which Telegram says `error`: that it is not
+/// there, that it is after all, or that nobody knows.
+async fn was_not_shown(bot: &Bot, shown: &mut Shown, error: &Error, beginning: Option<Beginning>) {
     let is_lost = matches!(
         error,
         Error::Lost {
@@ -304,7 +345,13 @@ fn was_not_shown(shown: &mut Shown, error: &Error) {
             ..
         }
     );
-    if is_lost {
+    let found = match beginning.filter(|_| is_lost) {
+        Some(beginning) => begun::find(bot, &beginning).await.ok(),
+        None => None,
+    };
+    if let Some(Some(message)) = found {
+        is_shown(shown, message);
+    } else if is_lost && found.is_none() {
         tracing::warn!("{error}; the beginning of an answer may be left, and be there twice");
     } else if let Some(record) = &mut shown.record {
         record.refused();

@@ -12,8 +12,10 @@ use openclaw_channel::rich::{Rich, Style};
 use openclaw_daemon::configuration::now_ms;
 use openclaw_proto::outbox::{Delivery, Kind, Outcome};
 
+use crate::begun;
 use crate::bot::Bot;
 use crate::html::html;
+use crate::settings::TEXT_LIMIT;
 use crate::shown::Shown;
 use content::Part;
 
@@ -36,6 +38,11 @@ pub(crate) async fn deliver(
         return edit(bot, delivery, provider_ids, text).await;
     }
     let mut target = Target::of(bot, delivery);
+    let _entered = bot.chats.enter(target.spot()).await;
+    if let Err(after) = begun::settle(bot, target.spot(), link).await {
+        let reason = "what was being shown there has to be looked for first".to_owned();
+        return outcome(Failure::Later { after, reason });
+    }
     let mut shown = shown(bot, delivery, link).await;
     let is_reply = matches!(delivery.kind, Kind::Reply { .. });
     let replaced = shown.as_ref().and_then(|it| it.at(target.spot()));
@@ -74,6 +81,7 @@ pub(crate) async fn deliver(
         if let Err(error) = progress.sending(&doubt::note(bot, delivery, &target)) {
             tracing::warn!("cannot record what is being sent: {error}");
         }
+        let mut missing = None;
         let sent = match part {
             Part::Text(text) => {
                 let replaced = replaced.filter(|_| Some(index) == first_text);
@@ -86,7 +94,13 @@ pub(crate) async fn deliver(
                     _ => call::text(bot, &mut target, text, keyboard, replaced).await,
                 }
             }
-            Part::File(index) => call::file(bot, &mut target, delivery, *index, link).await,
+            Part::File(index) => match call::file(bot, &mut target, delivery, *index, link).await {
+                Err(Failure::Never(why)) => {
+                    let reason = missing.insert(missing_file(delivery, *index, &why));
+                    unsent(bot, &mut target, delivery, reason).await
+                }
+                sent => sent,
+            },
             Part::Reaction => match call::reaction(bot, delivery).await {
                 Ok(false) if parts.len() == 1 => {
                     // It is the whole answer.
@@ -99,7 +113,10 @@ pub(crate) async fn deliver(
         match sent {
             Ok(ids) => {
                 bot.said(target.chat(), &ids);
-                record(progress.sent(ids));
+                record(match missing {
+                    None => progress.sent(ids),
+                    Some(reason) => progress.sent_instead(ids, reason),
+                });
             }
             Err(failure) => {
                 progress.refused();
@@ -120,7 +137,33 @@ pub(crate) async fn deliver(
         }
         None => {}
     }
-    Outcome::Delivered(progress.ids())
+    match progress.missing() {
+        [] => Outcome::Delivered(progress.ids()),
+        missing => Outcome::Undeliverable(missing.join("; ")),
+    }
+}
+
+fn missing_file(delivery: &Delivery, index: u32, why: &str) -> String {
+    let file = delivery.extras.files.get(index as usize);
+    let name = file.map_or("", |file| file.name.as_str());
+    format!("the file {name} could not be attached: {why}")
+}
+
+/// Says that a file cannot be sent; what comes after it can. Whoever has somebody else
+/// sent something is told, and not the other.
+async fn unsent(
+    bot: &Bot,
+    target: &mut Target,
+    delivery: &Delivery,
+    reason: &str,
+) -> Result<Vec<String>, Failure> {
+    if delivery.agent_id.is_empty() && matches!(delivery.kind, Kind::Announcement { .. }) {
+        return Err(Failure::Never(reason.to_owned()));
+    }
+    tracing::warn!("{reason}; said instead");
+    let words = format!("({reason})");
+    let words = openclaw_channel::rich::beginning(&words, TEXT_LIMIT);
+    call::text(bot, target, &Rich::plain(words), None, None).await
 }
 
 fn record(recorded: std::io::Result<()>) {

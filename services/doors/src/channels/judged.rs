@@ -45,7 +45,11 @@ impl Channels {
             return false;
         };
         let is_owner = sender.standing == SenderRole::Owner;
-        let is_theirs = |run: &Run| is_owner || run.is_from(&sender.id);
+        let began = |run: &Run| {
+            let began = run.route.as_ref()?.sender.as_deref()?;
+            Some(began == sender.id)
+        };
+        let is_theirs = |run: &Run| is_owner || began(run) == Some(true);
         let live = self.core.runs.live();
         live.iter()
             .any(|run| run.key == key && run.command().is_none() && is_theirs(run))

@@ -119,6 +119,7 @@ impl Channels {
             "a pairing was revoked"
         );
         let settings = self.core.configuration.settings();
+        self.end_runs_of_removed(None, &settings).await;
         let account = settings.channels.account(&named.channel, &named.account);
         let account = account.map(|(_, account)| account);
         let keys = account.map_or_else(Vec::new, |it| listing(it, &named.channel, &peer.peer));

@@ -39,6 +39,7 @@ const ANY: &str = "*";
 pub(super) fn doubts(document: &Value) -> Vec<Problem> {
     let mut found = default_agent(document);
     found.extend(by_channel(document));
+    found.extend(unknown_channels(document));
     found.extend(kinds(document));
     found.extend(bindings(document));
     found.extend(rules(document));
@@ -133,17 +134,41 @@ fn kinds(document: &Value) -> impl Iterator<Item = Problem> {
 /// Sections of channels that are called almost as one: what they say, who may talk above
 /// all, would hold nowhere.
 pub(super) fn channels(document: &Value) -> Vec<Problem> {
-    let configured = || std::iter::once("telegram").chain(OTHER_CHANNELS.iter().copied());
-    let all = fields(document, "/channels");
-    let unknown_ones = all.filter(|(name, _)| {
-        let is_known = SETTINGS_OF_ALL.contains(&name.as_str()) || is_channel(name);
-        !is_known && nearest::nearest(name, configured()).is_some()
-    });
-    let refused = unknown_ones.map(|(name, _)| {
+    let refused = nameless(document).filter_map(|name| {
+        nearest::nearest(name, configured())?;
         let text = unknown(name, "is no channel", configured());
-        Problem::other(path("channels").child(name), text)
+        Some(Problem::other(path("channels").child(name), text))
     });
     refused.collect()
+}
+
+/// Sections of channels that are called like none. OpenClaw's plugins may have brought
+/// them, so that the file is a good one there.
+fn unknown_channels(document: &Value) -> impl Iterator<Item = Problem> {
+    nameless(document).filter_map(|name| {
+        let is_near = nearest::nearest(name, configured()).is_some();
+        let text = format!(
+            "{name:?} is no channel that is known here, so nobody is answered by it: telegram is \
+             connected, and of OpenClaw's others none is yet"
+        );
+        (!is_near).then(|| Problem::other(path("channels").child(name), text))
+    })
+}
+
+/// The channels that a section of the file may be of.
+fn configured() -> impl Iterator<Item = &'static str> {
+    std::iter::once("telegram").chain(OTHER_CHANNELS.iter().copied())
+}
+
+/// Whether the section `name` of channels is of one that OpenClaw has.
+pub(crate) fn is_section(name: &str) -> bool {
+    SETTINGS_OF_ALL.contains(&name) || is_channel(name)
+}
+
+/// Sections of channels that OpenClaw does not have.
+fn nameless(document: &Value) -> impl Iterator<Item = &String> {
+    let all = fields(document, "/channels").map(|(name, _)| name);
+    all.filter(|name| !is_section(name))
 }
 
 /// Bindings of channels and accounts that there are not, and those that another one
@@ -446,6 +471,19 @@ mod tests {
             "pigeon",
         ] {
             assert!(refused(fine).is_empty(), "{fine}");
+        }
+    }
+
+    #[test]
+    fn channel_that_is_called_as_none_is_doubted() {
+        let of = |name: &str| json!({"channels": {name: {"loft": 1}}});
+        are_said(&[(
+            of("pigeon"),
+            "channels.pigeon: \"pigeon\" is no channel that is known here, so nobody is answered \
+             by it: telegram is connected, and of OpenClaw's others none is yet",
+        )]);
+        for fine in ["discord", "defaults", "telegram", "telgram"] {
+            assert_eq!(said(&of(fine)), [""; 0], "{fine}");
         }
     }
 

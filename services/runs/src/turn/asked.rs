@@ -231,18 +231,11 @@ impl Asked {
 
     /// What was said before; not what came meanwhile, which waits for a turn of its own.
     async fn history(&mut self, turns: &Turns, run: &Run, budget: usize) -> Result<History, Kind> {
-        loop {
-            let waiting = self.waiting.clone();
-            let history = conversation::load(&turns.tails, &self.transcript, budget, waiting)
-                .await
-                .map_err(|error| outcome::internal("read the conversation", &error))?;
-            // A run waits in its lane before its message is written.
-            let known = self.waiting.len();
-            self.waiting.extend(turns.lanes.runs(&run.key));
-            if self.waiting.len() == known {
-                return Ok(history);
-            }
-        }
+        let transcript = &self.transcript;
+        let load = |waiting| conversation::load(&turns.tails, transcript, budget, waiting);
+        let history = without_later(&mut self.waiting, load, || turns.lanes.runs(&run.key));
+        let read = |error| outcome::internal("read the conversation", &error);
+        history.await.map_err(read)
     }
 
     /// What of `history` a model is given.
@@ -286,6 +279,23 @@ impl Asked {
     }
 }
 
+/// What `load` reads without what `lane` has: again where more came meanwhile, as a run
+/// waits in its lane before its message is written.
+async fn without_later<T, E, F: Future<Output = Result<T, E>>>(
+    waiting: &mut HashSet<String>,
+    load: impl Fn(HashSet<String>) -> F,
+    lane: impl Fn() -> HashSet<String>,
+) -> Result<T, E> {
+    loop {
+        let known = waiting.len();
+        let history = load(waiting.clone()).await?;
+        waiting.extend(lane());
+        if waiting.len() == known {
+            return Ok(history);
+        }
+    }
+}
+
 /// The commands of the agent that somebody allowed for good. Where nobody is
 /// asked there are none to look up.
 async fn granted(turns: &Turns, run: &Run) -> Vec<GrantedCommand> {
@@ -301,4 +311,32 @@ async fn granted(turns: &Turns, run: &Run) -> Vec<GrantedCommand> {
         failure::report("look up what was allowed", &fault);
         Vec::new()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::convert::Infallible;
+
+    use super::*;
+
+    /// A second message is written while the conversation is read for the first.
+    #[tokio::test]
+    async fn history_is_read_again_without_what_came_meanwhile() {
+        let lane = RefCell::new(HashSet::from(["first".to_owned()]));
+        let written = RefCell::new(vec!["before"]);
+        let load = async |waiting: HashSet<String>| {
+            lane.borrow_mut().insert("second".to_owned());
+            if !written.borrow().contains(&"second") {
+                written.borrow_mut().push("second");
+            }
+            let said = written.borrow().clone();
+            let said = said.into_iter().filter(|run| !waiting.contains(*run));
+            Ok::<_, Infallible>(said.collect::<Vec<_>>())
+        };
+        let mut waiting = lane.borrow().clone();
+        let history = without_later(&mut waiting, load, || lane.borrow().clone()).await;
+        assert_eq!(history, Ok(vec!["before"]));
+        assert!(waiting.contains("second"));
+    }
 }

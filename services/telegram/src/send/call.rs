@@ -7,7 +7,7 @@ use openclaw_channel::Link;
 use openclaw_channel::rich::Rich;
 use openclaw_proto::call::RefusalCode;
 use openclaw_proto::gateway::ChatKind;
-use openclaw_proto::outbox::{Delivery, Kind};
+use openclaw_proto::outbox::Delivery;
 use serde_json::{Map, Value, json};
 use tokio::time::sleep;
 
@@ -17,7 +17,7 @@ use crate::bot::{Bot, number};
 use crate::form::Form;
 use crate::html::html;
 use crate::read::GENERAL;
-use crate::settings::{ReplyTo, TEXT_LIMIT};
+use crate::settings::ReplyTo;
 use crate::shown::Spot;
 
 /// Attempts at a message before the gateway has it again.
@@ -319,7 +319,7 @@ async fn wait(bot: &Bot, target: &Target) -> Result<(), Failure> {
         })
 }
 
-/// Sends a file of `delivery`.
+/// Sends a file of `delivery`. Where it never will be taken, that is about the file.
 pub(super) async fn file(
     bot: &Bot,
     target: &mut Target,
@@ -335,10 +335,9 @@ pub(super) async fn file(
         Some(_) => options.media_max_mb,
         None => options.media_max_mb.min(SENT_MB),
     };
-    let name = &file.name;
     if file.size > limit.saturating_mul(1024 * 1024) {
         let why = format!("it is larger than the {limit} MB that can be sent here");
-        return unsent(bot, target, delivery, name, &why).await;
+        return Err(Failure::Never(why));
     }
     let (method, part) = match file.mime_type.as_str() {
         _ if file.is_voice => ("sendVoice", "voice"),
@@ -353,8 +352,7 @@ pub(super) async fn file(
         let error = match upload(&api, target, way, delivery, index, link).await {
             Ok(Ok(sent)) => return Ok(ids(&sent, None)),
             Ok(Err(error)) => error,
-            Err(Failure::Never(why)) => return unsent(bot, target, delivery, name, &why).await,
-            Err(later) => return Err(later),
+            Err(failure) => return Err(failure),
         };
         if let Verdict::Again = attempts.judge(bot, target, &error).await? {
             continue;
@@ -363,30 +361,12 @@ pub(super) async fn file(
             continue;
         }
         if way.1 == "document" {
-            return unsent(bot, target, delivery, name, error.description()).await;
+            return Err(Failure::Never(error.description().to_owned()));
         }
         // A picture that is too large for one, a voice that is none.
         tracing::warn!("{error}; sent as a document");
         way = ("sendDocument", "document");
     }
-}
-
-/// Says that a file cannot be sent; what comes after it can. Whoever has somebody else
-/// sent something is told, and not the other.
-async fn unsent(
-    bot: &Bot,
-    target: &mut Target,
-    delivery: &Delivery,
-    name: &str,
-    why: &str,
-) -> Result<Vec<String>, Failure> {
-    if delivery.agent_id.is_empty() && matches!(delivery.kind, Kind::Announcement { .. }) {
-        return Err(Failure::Never(format!("the file {name}: {why}")));
-    }
-    tracing::warn!("the file {name} cannot be sent: {why}; said instead");
-    let words = format!("(the file {name} could not be attached: {why})");
-    let words = openclaw_channel::rich::beginning(&words, TEXT_LIMIT);
-    text(bot, target, &Rich::plain(words), None, None).await
 }
 
 async fn upload(

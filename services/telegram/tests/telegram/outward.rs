@@ -35,6 +35,16 @@ async fn until_over(site: &Site, id: u64) -> Vec<String> {
     }
 }
 
+async fn until_failed(site: &Site, id: u64) -> String {
+    let over = site.gateway.wait(|state| state.over.contains_key(&id));
+    site.within("the delivery is over", over).await;
+    let state = site.gateway.shared.state.lock().unwrap();
+    match &state.over[&id].outcome {
+        Some(g::report_delivery_request::Outcome::Undeliverable(it)) => it.reason.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
 #[tokio::test]
 async fn outward_long_reply_is_split_and_every_part_is_named() {
     let site = Site::start().await;
@@ -96,14 +106,8 @@ async fn outward_refusal_is_the_end_and_others_go_on() {
     let id = site.gateway.say(7, reply("nobody there"));
     let other = site.gateway.say(8, reply("somebody"));
     until_over(&site, other).await;
-    let over = site.gateway.wait(|state| state.over.contains_key(&id));
-    site.within("it is over", over).await;
-    let state = site.gateway.shared.state.lock().unwrap();
-    let Some(g::report_delivery_request::Outcome::Undeliverable(it)) = &state.over[&id].outcome
-    else {
-        panic!()
-    };
-    assert!(it.reason.contains("chat not found"), "{}", it.reason);
+    let reason = until_failed(&site, id).await;
+    assert!(reason.contains("chat not found"), "{reason}");
 }
 
 #[tokio::test]
@@ -184,7 +188,7 @@ async fn outward_person_who_blocks_the_bot_is_told_nothing_more() {
 }
 
 #[tokio::test]
-async fn outward_file_that_telegram_does_not_take_is_said() {
+async fn outward_file_that_telegram_does_not_take_is_said_and_reported() {
     let site = Site::start().await;
     site.double.open_chat("7");
     let words = "Bad Request: file must be non-empty";
@@ -199,7 +203,11 @@ async fn outward_file_that_telegram_does_not_take_is_said() {
         files: vec![file("a.txt"), file("b.txt")],
         ..reply("see")
     };
-    until_over(&site, site.gateway.say(7, delivery)).await;
+    let reason = until_failed(&site, site.gateway.say(7, delivery)).await;
+    assert_eq!(
+        reason,
+        "the file a.txt could not be attached: Bad Request: file must be non-empty"
+    );
     let sent = site.double.sent_to(7);
     assert_eq!(sent.len(), 3, "{sent:?}");
     assert!(
@@ -230,14 +238,7 @@ async fn outward_file_of_the_owner_that_telegram_does_not_take_is_told_to_the_ow
         ..Default::default()
     };
     let id = site.gateway.say(7, delivery);
-    let over = site.gateway.wait(|state| state.over.contains_key(&id));
-    site.within("it is over", over).await;
-    let state = site.gateway.shared.state.lock().unwrap();
-    let Some(g::report_delivery_request::Outcome::Undeliverable(it)) = &state.over[&id].outcome
-    else {
-        panic!("{:?}", state.over[&id])
-    };
-    let reason = &it.reason;
+    let reason = until_failed(&site, id).await;
     assert!(
         reason.contains("a.bin") && reason.contains(words),
         "{reason}"

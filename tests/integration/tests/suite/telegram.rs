@@ -14,7 +14,7 @@ use tempfile::NamedTempFile;
 
 /// The owner, whom the configuration names.
 pub(crate) const OWNER: i64 = 7;
-const STRANGER: i64 = 8;
+pub(crate) const STRANGER: i64 = 8;
 pub(crate) const GROUP: i64 = -100;
 pub(crate) const DAEMON: &str = "openclaw-telegram";
 /// What a loaded machine may add to the second within which a stop is confirmed.

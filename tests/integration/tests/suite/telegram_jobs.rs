@@ -9,7 +9,7 @@ use telegram_double::Fault;
 use crate::telegram::{DAEMON, OWNER, Scene, texts};
 
 /// The run of the job `name`, when it is over.
-async fn run(suite: &Suite, name: &str) -> Value {
+pub(crate) async fn run(suite: &Suite, name: &str) -> Value {
     suite.ctl(&["cron", "run", name]).await.ok();
     let over = async {
         loop {

@@ -3,11 +3,11 @@
 
 use std::fs;
 
-use integration_tests::{processes, within};
+use integration_tests::{processes, until, within};
 use nix::sys::signal::Signal;
 use scripted_model::Scenario;
 use serde_json::{Value, json};
-use telegram_double::Double;
+use telegram_double::{Double, Fault};
 
 use crate::telegram::{GROUP, OWNER, Scene, texts};
 
@@ -200,5 +200,60 @@ async fn telegram_token_of_the_configuration_is_taken_and_shown_to_nobody() {
     assert!(
         lines.iter().all(|it| !it.contains(secret)),
         "the log has it"
+    );
+}
+
+fn unwanted_file() -> Fault {
+    Fault::Refuse {
+        code: 400,
+        description: "Bad Request: file is unwanted".to_owned(),
+        retry_after: None,
+    }
+}
+
+const UNWANTED: &str = "the file report.txt could not be attached: Bad Request: file is unwanted";
+
+/// The chat is told, and whoever looks after the bot too.
+#[tokio::test]
+async fn telegram_answer_whose_file_is_refused_has_failed() {
+    let scene = Scene::start().await;
+    scene.suite.note("report.txt", "twelve apples\n");
+    let answer = "Here it is.\nMEDIA:report.txt";
+    scene.model.push(Scenario::text(answer));
+    scene.double.inject("sendDocument", unwanted_file());
+    scene.double.say(OWNER, "the report, please");
+    let said = scene.answered(OWNER, &format!("({UNWANTED})")).await;
+    assert_eq!(said[0].text, "Here it is.");
+    until("the delivery has failed", || {
+        let lines = scene.suite.log.lines();
+        lines
+            .iter()
+            .any(|it| it.contains("a delivery has failed for good"))
+    })
+    .await;
+    let status = scene.suite.ctl(&["channels", "status"]).await;
+    status.ended(0).says(&["failed for good", UNWANTED]);
+}
+
+#[tokio::test]
+async fn telegram_job_whose_file_is_refused_is_not_delivered() {
+    let scene = Scene::start().await;
+    scene.model.push(Scenario::text("Hello."));
+    scene.double.say(OWNER, "hello");
+    scene.answered(OWNER, "Hello.").await;
+    scene.suite.note("report.txt", "twelve apples\n");
+    let answer = "Here it is.\nMEDIA:report.txt";
+    scene.model.push(Scenario::text(answer));
+    scene.double.inject("sendDocument", unwanted_file());
+    let to = format!("--announce=telegram:{OWNER}");
+    let add = [
+        "cron", "add", "report", "--name", "report", "--every", "1h", &to,
+    ];
+    scene.suite.ctl(&add).await.ok();
+    let over = crate::telegram_jobs::run(&scene.suite, "report").await;
+    let why = over["reason"].as_str().unwrap_or_default();
+    assert!(
+        over["state"] != "delivered" && why.contains(UNWANTED),
+        "{over}"
     );
 }

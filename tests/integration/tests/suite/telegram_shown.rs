@@ -255,14 +255,64 @@ async fn telegram_answer_takes_the_place_of_what_a_killed_daemon_showed() {
     is_recorded(&scene, shown[0].id).await;
     let pid = scene.suite.seen_program(DAEMON).await;
     processes::send(pid, Signal::SIGKILL);
+    is_another_daemon(&scene, pid).await;
+    scene.model.release("end");
+    let said = scene.answered(OWNER, WHOLE).await;
+    assert_eq!(texts(&said), [WHOLE]);
+    assert_eq!(said[0].id, shown[0].id);
+}
+
+async fn is_another_daemon(scene: &Scene, pid: nix::unistd::Pid) {
     until("another daemon", || {
         let found = processes::of_folder(&scene.suite.path(""));
         let mut found = found.into_iter().filter(|it| *it != pid);
         found.any(|it| processes::program(it).as_deref() == Some(DAEMON))
     })
     .await;
+}
+
+/// Telegram has the beginning, and the daemon is killed before it hears so. The next one
+/// finds it before it says anything there, and takes nothing else for it.
+#[tokio::test]
+async fn telegram_answer_takes_the_place_of_a_beginning_that_a_daemon_was_killed_over() {
+    let scene = Scene::start().await;
+    scene.model.push(Scenario::text("Hello."));
+    scene.double.say(OWNER, "hello");
+    scene.answered(OWNER, "Hello.").await;
+    scene.model.push(held(WHOLE, BEGINNING.len(), "end"));
+    scene.double.inject("sendMessage", Fault::Hold);
+    scene.double.say(OWNER, "work");
+    let shown = scene.answered(OWNER, BEGINNING).await;
+    let pid = scene.suite.seen_program(DAEMON).await;
+    processes::send(pid, Signal::SIGKILL);
+    is_another_daemon(&scene, pid).await;
+    let to = format!("telegram:{OWNER}");
+    let beside = ["send", "--to", &to, "It is beside the answer."];
+    scene.suite.ctl(&beside).await.ok();
+    scene.model.release("end");
+    let is_whole = |it: &Double| it.sent_to(OWNER).iter().any(|it| it.text == WHOLE);
+    within("the answer", scene.double.wait(is_whole)).await;
+    let said = scene.double.sent_to(OWNER);
+    assert_eq!(texts(&said), ["Hello.", WHOLE, "It is beside the answer."]);
+    assert_eq!(said[1].id, shown[1].id);
+    let told = |line: &String| line.contains("may be there twice");
+    assert!(!scene.suite.log.lines().iter().any(told));
+}
+
+/// A connection that breaks before Telegram's answer is no second beginning.
+#[tokio::test]
+async fn telegram_beginning_whose_connection_breaks_is_shown_once() {
+    let scene = Scene::start().await;
+    scene.model.push(Scenario::text("Hello."));
+    scene.double.say(OWNER, "hello");
+    scene.answered(OWNER, "Hello.").await;
+    scene.model.push(held(WHOLE, BEGINNING.len(), "end"));
+    scene.double.inject("sendMessage", Fault::DropAt(0));
+    scene.double.say(OWNER, "work");
+    let shown = scene.answered(OWNER, BEGINNING).await;
+    is_recorded(&scene, shown[1].id).await;
     scene.model.release("end");
     let said = scene.answered(OWNER, WHOLE).await;
-    assert_eq!(texts(&said), [WHOLE]);
-    assert_eq!(said[0].id, shown[0].id);
+    assert_eq!(texts(&said), ["Hello.", WHOLE]);
+    assert_eq!(said[1].id, shown[1].id);
 }
