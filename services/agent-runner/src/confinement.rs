@@ -19,6 +19,8 @@ const ATTEMPTS: u8 = 3;
 const PROBE: [&str; 2] = ["probe", "--json"];
 /// The check that TCP ports can be ruled.
 const PORTS: &str = "landlock_tcp";
+/// The check that connections are judged by their address, too.
+const ADDRESSES: &str = "door_addresses";
 
 /// Why no agent may be started.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -95,6 +97,12 @@ impl Confinement {
         } else {
             Err(Error::Ports)
         }
+    }
+
+    /// Whether the machine keeps a program without a network of its own to its doors, and not only
+    /// to their ports.
+    pub(crate) async fn judges_addresses(&self) -> bool {
+        self.report().await.is_ok_and(judges_addresses)
     }
 
     /// Whether the agent may have no proxy: nobody set the level, and at the one
@@ -222,7 +230,15 @@ fn failed(report: &Report, level: Level) -> String {
 }
 
 fn rules_ports(report: &Report) -> bool {
-    let check = report.get(PORTS);
+    is_enforced(report, PORTS)
+}
+
+fn judges_addresses(report: &Report) -> bool {
+    is_enforced(report, ADDRESSES)
+}
+
+fn is_enforced(report: &Report, check: &str) -> bool {
+    let check = report.get(check);
     check.is_some_and(|check| check.state == State::Enforced)
 }
 

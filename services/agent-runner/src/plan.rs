@@ -4,7 +4,7 @@ use std::path::Path;
 
 use openclaw_backends::environment::Variables;
 use openclaw_backends::places::Places;
-use openclaw_sandbox::{Closed, Level, Limits, Network, Plan};
+use openclaw_sandbox::{Closed, Connections, Level, Limits, Network, Plan};
 use openclaw_settings::{AgentSettings, RunnerSettings};
 
 /// How far the process may get.
@@ -12,6 +12,8 @@ use openclaw_settings::{AgentSettings, RunnerSettings};
 pub(crate) struct Bounds {
     pub(crate) level: Level,
     pub(crate) network: Network,
+    /// Whether it is kept to its doors, and not only to their ports, without a network of its own.
+    pub(crate) is_held_to_doors: bool,
 }
 
 /// The plan for `program` as `agent`; `name` names the process.
@@ -28,6 +30,9 @@ pub(crate) fn for_agent(
     let mut plan = Plan::new(name, &agent.id, &places.workspace);
     plan.level = bounds.level;
     plan.network = bounds.network;
+    if bounds.is_held_to_doors {
+        plan.connections = Connections::Address;
+    }
     plan.limits = limits(agent);
     let own = [&*places.workspace, &places.home, &places.temporary];
     plan.read_write = own.map(Path::to_owned).into();

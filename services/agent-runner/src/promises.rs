@@ -111,9 +111,9 @@ async fn reason(confinement: &Confinement, agent: &AgentSettings, level: Level) 
     }
 }
 
-/// What a program with a door reaches where no network of its own keeps it to that.
-const EVERY_ADDRESS: &str =
-    "agents reach every address at one port, that of the turn's door: Landlock rules ports alone";
+/// What a program with a door reaches where nothing but Landlock keeps it to that.
+const EVERY_ADDRESS: &str = "agents reach every address at one port, that of the turn's door: Landlock rules ports alone, and \
+     connections cannot be judged by their address here";
 
 fn may_be_cli(backend: Backend) -> bool {
     matches!(
@@ -156,6 +156,7 @@ async fn weaker(
         }
     }
     words.extend(stuck());
+    let is_by_port = level == Level::Workspace && !confinement.judges_addresses().await;
     match agent.sandbox.network {
         Network::Full => {
             words.push("agents reach everything that this machine reaches".to_owned());
@@ -166,8 +167,8 @@ async fn weaker(
             );
         }
         // Its door has a port, which Landlock's rule lets through whatever the address.
-        Network::Allowlist(_) if level == Level::Workspace => words.push(EVERY_ADDRESS.to_owned()),
-        Network::ModelOnly if level == Level::Workspace && may_be_cli(agent.backend) => {
+        Network::Allowlist(_) if is_by_port => words.push(EVERY_ADDRESS.to_owned()),
+        Network::ModelOnly if is_by_port && may_be_cli(agent.backend) => {
             words.push(format!("where a CLI answers, {EVERY_ADDRESS}"));
         }
         Network::Allowlist(_) | Network::ModelOnly => {}

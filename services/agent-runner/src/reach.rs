@@ -6,6 +6,7 @@ use openclaw_settings::sandbox::Missing;
 use openclaw_settings::{AgentSettings, Network as Policy, ServerNetwork};
 
 use crate::confinement::{Confinement, Error};
+use crate::plan::Bounds;
 
 /// Where the agent's proxy leads, if it is to have one. Without a sandbox a
 /// list would promise what nothing enforces, and so it would where no program can be held to it.
@@ -56,15 +57,23 @@ pub(crate) fn network(agent: &AgentSettings, level: Level, proxies: &Proxies) ->
     }
 }
 
-/// Fails where the machine cannot keep it to that.
-pub(crate) async fn require(
+/// How far a process with these sockets gets. Fails where the machine cannot keep it to that.
+pub(crate) async fn bounds(
     confinement: &Confinement,
     level: Level,
-    network: &Network,
+    network: Network,
     missing: Missing,
-) -> Result<(), Error> {
-    match (level, network) {
-        (Level::Workspace, Network::Loopback(_)) => confinement.require_ports(missing).await,
-        _ => Ok(()),
-    }
+) -> Result<Bounds, Error> {
+    let is_held_to_doors = match (level, &network) {
+        (Level::Workspace, Network::Loopback(_)) => {
+            confinement.require_ports(missing).await?;
+            confinement.judges_addresses().await
+        }
+        _ => false,
+    };
+    Ok(Bounds {
+        level,
+        network,
+        is_held_to_doors,
+    })
 }

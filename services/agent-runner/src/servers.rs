@@ -61,6 +61,8 @@ pub(crate) struct ServersRequest<'a> {
     pub(crate) agent: &'a AgentSettings,
     pub(crate) turn: &'a Turn,
     pub(crate) level: Level,
+    /// Whether a server without a network of its own is kept to its doors.
+    pub(crate) judges_addresses: bool,
 }
 
 /// The processes. Cheap to clone.
@@ -189,6 +191,7 @@ impl SessionServers {
             agent,
             turn: begun,
             level,
+            ..
         } = *wanted;
         let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
         ours.set_nonblocking(true)?;

@@ -73,6 +73,12 @@ pub trait Cli: Debug + Sync {
         found.canonicalize()
     }
 
+    /// Whether it hides its memory first of all, and ends where it cannot: who would judge its
+    /// connections by their addresses has to see these.
+    fn hides_memory(&self) -> bool {
+        false
+    }
+
     /// What is left to it from turn to turn.
     fn session_folder(&self) -> &'static SessionFolder;
 

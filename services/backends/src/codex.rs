@@ -69,6 +69,10 @@ impl Cli for Codex {
         Ok(program::native(found.canonicalize()?))
     }
 
+    fn hides_memory(&self) -> bool {
+        true
+    }
+
     fn session_folder(&self) -> &'static SessionFolder {
         &SESSIONS
     }

@@ -13,28 +13,35 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::prctl;
 use nix::sys::signal::{SigSet, Signal};
 use nix::unistd::{chdir, execve, execveat, setsid};
+use seccompiler::BpfProgram;
 
 use crate::failure::{
-    EXIT_CONFINEMENT, EXIT_NOT_EXECUTABLE, EXIT_NOT_FOUND, Failure, StepError, system,
+    EXIT_CONFINEMENT, EXIT_NOT_EXECUTABLE, EXIT_NOT_FOUND, Failure, StepError, io, system,
 };
+use crate::notify::Listener;
 use crate::valid::{Grant, ValidPlan};
 use crate::{
-    capabilities, descriptors, doors, environment, filter, ids, init, limits, namespaces, paths,
-    root, view,
+    capabilities, descriptors, doors, environment, filter, ids, init, limits, namespaces, passing,
+    paths, root, view,
 };
+
+/// What the agent's process has of its supervisor, until it is confined.
+pub(crate) struct Lines {
+    /// Where listeners on the turn's own loopback are handed over.
+    pub(crate) doors: Option<OwnedFd>,
+    /// Where the listener for connections is.
+    pub(crate) asking: Option<OwnedFd>,
+    /// The supervisor itself.
+    pub(crate) supervisor: OwnedFd,
+}
 
 /// Confines this process and executes the program. Returns when that failed, after saying so; or,
 /// in namespaces of the turn's own, when the program has ended.
-pub(crate) fn become_program(
-    plan: ValidPlan,
-    args: Vec<OsString>,
-    doors: Option<OwnedFd>,
-    supervisor: OwnedFd,
-) -> ExitCode {
+pub(crate) fn become_program(plan: ValidPlan, args: Vec<OsString>, lines: Lines) -> ExitCode {
     let program = plan.program.clone();
     let variables = environment::rebuilt(&plan.environment);
     let is_first = plan.is_apart();
-    let only = match confine(plan, doors, supervisor) {
+    let only = match confine(plan, lines) {
         Ok(only) => only,
         Err(failure) => {
             failure.report();
@@ -70,11 +77,12 @@ fn named(step: &'static str) -> impl Fn(StepError) -> Failure {
 
 /// Every step is irreversible, and each stands where the kernel rule named beside it puts it.
 /// Returns the only program that may be executed, where that is one.
-fn confine(
-    plan: ValidPlan,
-    doors: Option<OwnedFd>,
-    supervisor: OwnedFd,
-) -> Result<Option<OwnedFd>, Failure> {
+fn confine(plan: ValidPlan, lines: Lines) -> Result<Option<OwnedFd>, Failure> {
+    let Lines {
+        doors,
+        asking,
+        supervisor,
+    } = lines;
     // setsid(2) fails for the leader of a group: only a freshly forked process is sure not to be
     // one. The new session has no terminal to type into.
     let session = setsid().map_err(system("make", "session"));
@@ -110,7 +118,9 @@ fn confine(
     follow(&supervisor).map_err(named("parent"))?;
     // After the last use of one.
     drop((doors, supervisor));
-    descriptors::keep_standard(only.as_ref()).map_err(named("descriptors"))?;
+    // At no level are there both.
+    let kept = only.as_ref().or(asking.as_ref());
+    descriptors::keep_standard(kept).map_err(named("descriptors"))?;
     // With the agent's own rights, so that a directory closed to it is found here.
     chdir(&plan.cwd)
         .map_err(system("change to directory", plan.cwd.display()))
@@ -126,8 +136,20 @@ fn confine(
         }
         // Last: it refuses calls that the steps above make.
         filter::apply(&confinement.filters).map_err(named("seccomp"))?;
+        if let (Some(asked), Some(line)) = (&confinement.asking, asking) {
+            ask(&asked.filter, &line).map_err(named("connections"))?;
+        }
     }
     Ok(only)
+}
+
+/// Leaves connections to the supervisor, and keeps nothing by which the agent could answer itself.
+pub(crate) fn ask(filter: &BpfProgram, line: &OwnedFd) -> Result<(), StepError> {
+    let listener = Listener::install(filter);
+    let listener = listener.map_err(system("leave to the supervisor", "connections"))?;
+    let sent = passing::send(line.as_fd(), b"x", listener.as_fd());
+    sent.map(drop)
+        .map_err(io("hand over", "listener of connections"))
 }
 
 /// Limits the view of files and of the network. Returns what is granted beside the grants.

@@ -10,17 +10,21 @@ use seccompiler::{
     BackendError, BpfProgram, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompRule,
 };
 
-use self::program::{Rules, compile};
+use self::files::{refuse_leases, refuse_set_ids, refuse_truncation};
+use self::program::{Answer, Rules, compile, compile_each};
 use crate::failure::StepError;
 use crate::plan::Network;
 use crate::syscalls::{ABSENT, CHANGES, REFUSED, SIGNALS};
 
+mod files;
 mod program;
 
 /// Landlock judges truncation from this version on.
 const ABI_TRUNCATE: i32 = 3;
 /// Bits of a socket's type without its flags, `SOCK_TYPE_MASK` of linux/net.h.
 const SOCKET_TYPE: u64 = 0xf;
+/// Of asm-generic/socket.h; libc does not know it for every C library.
+const SO_BINDTOIFINDEX: i32 = 62;
 /// Execution domains that change nothing that matters: Linux, the query, 32-bit names, 2.6 names.
 const HARMLESS_PERSONALITIES: [u64; 5] = [0, 0xffff_ffff, 0x0008, 0x2_0000, 0x2_0008];
 
@@ -42,6 +46,8 @@ pub(crate) fn programs(
     refuse_terminal_input(&mut refused)?;
     refuse_personalities(&mut refused)?;
     refuse_limits_of_others(&mut refused)?;
+    refuse_set_ids(&mut refused)?;
+    refuse_leases(&mut refused)?;
     refuse_sockets(&mut refused, network)?;
     if let (Network::Loopback(_), false) = (network, apart) {
         refuse_all_but_tcp(&mut refused)?;
@@ -50,9 +56,8 @@ pub(crate) fn programs(
         refuse_truncation(&mut refused)?;
     }
     let mut absent: Rules = ABSENT.iter().map(|call| (*call, Vec::new())).collect();
-    if abi < ABI_TRUNCATE {
-        absent.insert(libc::SYS_openat2, Vec::new());
-    }
+    // Its flags and its mode are behind a pointer; what uses it has another way.
+    absent.insert(libc::SYS_openat2, Vec::new());
     Ok(vec![compile(refused, absent)?])
 }
 
@@ -86,6 +91,24 @@ pub(crate) fn text(program: RawFd) -> Result<Vec<BpfProgram>, BackendError> {
     // Its flags are behind a pointer.
     let absent = Rules::from([(libc::SYS_openat2, Vec::new())]);
     Ok(vec![compile(refused, absent)?])
+}
+
+/// What leaves each connect(2) to the supervisor, who looks at its address (`connections.rs`).
+///
+/// With `readable`, a process that hides its memory is told that it did, and did not: what cannot be
+/// looked into can connect nowhere. Codex does so first of all, and ends where that fails.
+pub(crate) fn asking(readable: bool) -> Result<BpfProgram, BackendError> {
+    let asked = Rules::from([(libc::SYS_connect, Vec::new())]);
+    let mut ignored = Rules::new();
+    if readable {
+        let option = u64::from(libc::PR_SET_DUMPABLE.unsigned_abs());
+        let hides = vec![
+            when(0, SeccompCmpOp::Eq, option)?,
+            when(1, SeccompCmpOp::Eq, 0)?,
+        ];
+        refuse(&mut ignored, libc::SYS_prctl, hides)?;
+    }
+    compile_each([(asked, Answer::Asked), (ignored, Answer::Errno(0))])
 }
 
 /// Puts the programs into force for this thread and all it starts. Needs no_new_privs.
@@ -225,26 +248,25 @@ fn refuse_all_but_tcp(rules: &mut Rules) -> Result<(), BackendError> {
         let set = when(flags, SeccompCmpOp::MaskedEq(fast_open), fast_open)?;
         refuse(rules, call, vec![set])?;
     }
-    Ok(())
+    // One that was bound to no port, which Landlock refuses, listens on a free one at every address.
+    rules.insert(libc::SYS_listen, Vec::new());
+    refuse_routes(rules)
 }
 
-/// Stands in for the truncation right on kernels before 6.2, where Landlock lets a process empty
-/// any file of its user: truncation by path, and opening with O_TRUNC while asking for no write
-/// access. (Access mode 3 asks for none in Landlock's eyes.) openat2 hides its flags behind a
-/// pointer and is made absent; nothing but a few sandboxes uses it without a fallback.
-fn refuse_truncation(rules: &mut Rules) -> Result<(), BackendError> {
-    rules.insert(libc::SYS_truncate, Vec::new());
-    let bits = |flags: i32| u64::from(flags.unsigned_abs());
-    let mask = bits(libc::O_ACCMODE | libc::O_TRUNC);
-    for mode in [libc::O_RDONLY, libc::O_ACCMODE] {
-        let value = bits(mode | libc::O_TRUNC);
-        let at = when(2, SeccompCmpOp::MaskedEq(mask), value)?;
-        refuse(rules, libc::SYS_openat, vec![at])?;
-        #[cfg(target_arch = "x86_64")]
-        {
-            let open = when(1, SeccompCmpOp::MaskedEq(mask), value)?;
-            refuse(rules, libc::SYS_open, vec![open])?;
-        }
+/// Options by which a packet to a door leaves the machine: by way of other hosts, or through an
+/// interface that is not the loopback.
+fn refuse_routes(rules: &mut Rules) -> Result<(), BackendError> {
+    let number = |value: i32| u64::from(value.unsigned_abs());
+    for (level, option) in [
+        (libc::IPPROTO_IP, libc::IP_OPTIONS),
+        (libc::SOL_SOCKET, libc::SO_BINDTODEVICE),
+        (libc::SOL_SOCKET, SO_BINDTOIFINDEX),
+    ] {
+        let set = vec![
+            when(1, SeccompCmpOp::Eq, number(level))?,
+            when(2, SeccompCmpOp::Eq, number(option))?,
+        ];
+        refuse(rules, libc::SYS_setsockopt, set)?;
     }
     Ok(())
 }

@@ -21,6 +21,7 @@
 
 mod capabilities;
 mod child;
+mod connections;
 mod descriptors;
 pub mod doors;
 mod environment;
@@ -33,6 +34,7 @@ mod launcher;
 mod limits;
 mod mapping;
 mod namespaces;
+mod notify;
 pub mod ownership;
 pub mod passing;
 mod paths;
@@ -56,7 +58,7 @@ mod view;
 pub use failure::{EXIT_CONFINEMENT, EXIT_USAGE, Failure};
 pub use launcher::{LaunchError, Launcher};
 pub use mapping::Mapping;
-pub use plan::{Level, Limits, Network, Plan};
+pub use plan::{Connections, Level, Limits, Network, Plan};
 pub use process::Process;
 pub use programs::Closed;
 pub use supervisor::run;

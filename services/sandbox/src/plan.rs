@@ -105,12 +105,27 @@ pub enum Network {
     /// IPv4 and IPv6 on a loopback. In namespaces that is the turn's own, and the helper listens
     /// on these ports of it for the caller (see [`Launcher::command_with_doors`]). At
     /// [`Level::Workspace`] it is the machine's, and only TCP connections to these ports can be
-    /// made, from Landlock version 4 on; the caller listens itself.
+    /// made, from Landlock version 4 on, and with [`Plan::connections`] only to 127.0.0.1; the
+    /// caller listens itself.
     ///
     /// [`Launcher::command_with_doors`]: crate::Launcher::command_with_doors
     Loopback(Vec<u16>),
     /// IPv4, IPv6 and routing netlink (which address look-ups need).
     Full,
+}
+
+/// Who judges connections to the ports of [`Network::Loopback`] at [`Level::Workspace`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Connections {
+    /// Landlock, which knows ports and not addresses.
+    #[default]
+    Port,
+    /// The supervisor, which knows both. Where it cannot the turn does not begin: the check
+    /// `door_addresses` of a [`Report`](crate::probe::Report) says whether it can.
+    Address,
+    /// The supervisor, of programs that hide their memory too: these are told that it is hidden.
+    AddressOfHidden,
 }
 
 /// Resource limits of every process of the turn; `None` leaves what is inherited.
@@ -173,6 +188,9 @@ pub struct Plan {
     pub limits: Limits,
     /// Socket policy.
     pub network: Network,
+    /// How exact it is without a network of the turn's own.
+    #[serde(default)]
+    pub connections: Connections,
     /// End the turn when the *thread* that spawned the supervisor ends. Wanted where no service
     /// unit owns the turn. Spawn from a thread that lives as long as the turn: a thread of an
     /// async runtime's blocking pool does not.
@@ -208,6 +226,7 @@ impl Plan {
             environment: Vec::new(),
             limits: Limits::default(),
             network: Network::ModelOnly,
+            connections: Connections::Port,
             parent_death_signal: true,
             level: Level::Strict,
             agent_user: AGENT_USER.to_owned(),

@@ -5,6 +5,7 @@
 
 mod apart;
 mod attempts;
+mod connecting;
 mod scene;
 mod trial;
 

@@ -10,7 +10,9 @@ use nix::sys::signal::{SigSet, Signal};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::{ForkResult, Pid, chdir, getpid, getppid, setsid};
 
-use crate::failure::{EXIT_CONFINEMENT, Failure, StepError, system};
+use crate::child::Lines;
+use crate::connections::Doors;
+use crate::failure::{EXIT_CONFINEMENT, Failure, StepError, io, system};
 use crate::plan::Plan;
 use crate::tree::{self, Reaped};
 use crate::{capabilities, child, descriptors, identity, ids, namespaces, sys};
@@ -93,14 +95,27 @@ fn start(
     let supervisor = sys::pidfd_open(getpid())
         .map_err(system("open", "supervisor"))
         .map_err(failed)?;
+    let asked = plan.asked().cloned();
+    let (line, asking) = match asked.is_some().then(crate::doors::pair).transpose() {
+        Ok(pair) => pair.unzip(),
+        Err(error) => return Err(failed(io("make", "line for connections")(error))),
+    };
     match sys::fork()
         .map_err(system("fork", "agent"))
         .map_err(failed)?
     {
-        ForkResult::Child => Ok(child::become_program(plan, args, doors, supervisor)),
+        ForkResult::Child => {
+            drop(line);
+            let lines = Lines {
+                doors,
+                asking,
+                supervisor,
+            };
+            Ok(child::become_program(plan, args, lines))
+        }
         ForkResult::Parent { child } => {
-            drop((doors, supervisor));
-            Ok(supervise(child, &signals))
+            drop((doors, supervisor, asking));
+            Ok(supervise(child, &signals, asked.zip(line)))
         }
     }
 }
@@ -124,15 +139,20 @@ fn follow(parent: Option<i32>) -> Result<(), StepError> {
     }
 }
 
-fn supervise(child: Pid, signals: &SigSet) -> ExitCode {
+fn supervise(child: Pid, signals: &SigSet, asking: Option<(Doors, OwnedFd)>) -> ExitCode {
     // Best effort, each: the tree is ended the same without. The rights are those that came with
     // a user namespace.
     if !identity::is_root() {
         let _ = capabilities::clear();
     }
     let _ = descriptors::release_standard();
-    let _ = descriptors::keep_standard(None);
+    let line = asking.as_ref().map(|(_, line)| line);
+    let _ = descriptors::keep_standard(line);
     let _ = chdir("/");
+    // Only now: nothing is forked any more. Without it connections fail, which the agent says.
+    if let Some((doors, line)) = asking {
+        let _ = doors.attend(line);
+    }
     let mut exit = None;
     let mut note = |status: WaitStatus| {
         if status.pid() == Some(child) {

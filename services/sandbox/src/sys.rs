@@ -1,6 +1,6 @@
 //! System calls that nix does not wrap: through rustix where it does, by number where neither does
 //! or where no wrapper can be safe. Unsafe code is in this crate alone: here, and where a
-//! descriptor is taken over (`doors`, `passing`, `spawner/serve`) or memory is mapped or given
+//! descriptor is taken over (`doors`, `passing`, `spawner/serve`), calls are answered (`notify`) or memory is mapped or given
 //! back (`mapping`, `text`).
 
 use std::os::fd::{AsRawFd, OwnedFd};

@@ -9,8 +9,9 @@ use nix::errno::Errno;
 use nix::sys::resource::{Resource, getrlimit};
 use seccompiler::BpfProgram;
 
+use crate::connections::Doors;
 use crate::identity::{self, Identity, IdentityError};
-use crate::plan::{Level, Limits, Network, Plan};
+use crate::plan::{Connections, Level, Limits, Network, Plan};
 use crate::real::Resolver;
 use crate::{filter, sys};
 use granting::{Granting, count, resolve};
@@ -171,8 +172,18 @@ pub(crate) struct Confinement {
     pub(crate) apart: Option<Apart>,
     /// Whom to become; absent when this process is not root.
     pub(crate) identity: Option<Identity>,
+    /// What the supervisor judges connections by; absent where it does not.
+    pub(crate) asking: Option<Asking>,
     /// At [`Level::Text`], the descriptor through which alone a program is executed.
     pub(crate) only_program: Option<RawFd>,
+}
+
+/// What only a turn whose connections the supervisor judges needs.
+#[derive(Debug)]
+pub(crate) struct Asking {
+    /// What leaves them to it.
+    pub(crate) filter: BpfProgram,
+    pub(crate) doors: Doors,
 }
 
 /// What only a turn in namespaces of its own needs.
@@ -237,14 +248,16 @@ impl Plan {
                 } else {
                     None
                 };
+                let asked = match level {
+                    Level::Workspace => self.connections,
+                    _ => Connections::Port,
+                };
+                let asking = asking(&self.network, asked, identity.as_ref())?;
                 let network = &self.network;
-                Some(Confinement::new(
-                    level,
-                    network,
-                    apart,
-                    identity,
-                    only_program,
-                )?)
+                Some(Confinement {
+                    asking,
+                    ..Confinement::new(level, network, apart, identity, only_program)?
+                })
             }
         };
         let covers =
@@ -272,6 +285,12 @@ impl ValidPlan {
     pub(crate) fn is_apart(&self) -> bool {
         let confinement = self.confinement.as_ref();
         confinement.is_some_and(|confinement| confinement.apart.is_some())
+    }
+
+    /// What connections are let through to, where the supervisor judges them.
+    pub(crate) fn asked(&self) -> Option<&Doors> {
+        let asking = self.confinement.as_ref()?.asking.as_ref()?;
+        Some(&asking.doors)
     }
 }
 
@@ -301,9 +320,30 @@ impl Confinement {
             filters,
             apart,
             identity,
+            asking: None,
             only_program,
         })
     }
+}
+
+/// What has the supervisor judge connections, where it is asked to and there are doors.
+fn asking(
+    network: &Network,
+    connections: Connections,
+    agent: Option<&Identity>,
+) -> Result<Option<Asking>, PlanError> {
+    let hidden = match connections {
+        Connections::Port => return Ok(None),
+        Connections::Address => false,
+        Connections::AddressOfHidden => true,
+    };
+    let Network::Loopback(ports) = network else {
+        return Ok(None);
+    };
+    Ok(Some(Asking {
+        filter: filter::asking(hidden)?,
+        doors: Doors::new(ports, agent),
+    }))
 }
 
 /// The highest descriptor that may be open now, above which the limits then allow none: nothing

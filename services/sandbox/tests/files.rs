@@ -208,3 +208,75 @@ fn as_root_without_mounts_the_view_is_missed_only_where_it_is_needed() {
     let output = sh_without_mounts(&open, "cat ../outside/file");
     assert_refused(&output, "ermission denied");
 }
+
+/// Outside of the turn such a file would be its user to whoever runs it.
+#[test]
+fn files_that_run_as_their_user_or_group_cannot_be_made() {
+    use nix::libc;
+    let ways = [
+        "chmod 04755, 'file'".to_owned(),
+        "chmod 02755, 'file'".to_owned(),
+        "chmod 02775, '.'".to_owned(),
+        "open(F, 'file') && chmod 06755, *F".to_owned(),
+        format!(
+            "!syscall({}, -100, my $f = 'file', 04755)",
+            libc::SYS_fchmodat
+        ),
+        "sysopen(F, 'new', 0101, 04755)".to_owned(),
+        // O_TMPFILE, for linkat(2).
+        "sysopen(F, '.', 020200002, 04755)".to_owned(),
+        format!(
+            "!syscall({}, -100, my $f = 'node', 0104755, 0)",
+            libc::SYS_mknodat
+        ),
+    ];
+    for caller in callers() {
+        for site in [Site::new(caller), Site::new(caller).strict()] {
+            let attempt = |way: &str| {
+                let script = format!("umask 0; open(N, '>', 'file') or die; {way} or die $!");
+                site.perl(&script)
+            };
+            for way in &ways {
+                assert_refused(&attempt(way), "not permitted");
+            }
+            assert_success(&attempt("chmod 01777, 'file'"));
+            assert_success(&attempt("sysopen(F, 'plain', 0101, 0755)"));
+            // Without a file to make, what lies in the place of its mode means nothing.
+            let unused = format!(
+                "syscall({}, -100, my $f = 'file', 0, 04755) >= 0",
+                libc::SYS_openat
+            );
+            assert_success(&attempt(&unused));
+        }
+        let off = Site::new(caller).off();
+        assert_success(&off.perl("open(N, '>', 'file') or die; chmod 04755, 'file' or die $!"));
+    }
+}
+
+/// With one, whoever opens the file outside of the turn would wait for it.
+#[test]
+fn files_cannot_be_leased_nor_watched() {
+    for caller in callers() {
+        for site in [Site::new(caller), Site::new(caller).strict()] {
+            for (file, command) in [("F", nix::libc::F_SETLEASE), (".", nix::libc::F_NOTIFY)] {
+                let hold = |argument: i32| {
+                    site.perl(&format!(
+                        "open(N, '>', 'F') or die; close N; sysopen(H, '{file}', 0) or die $!; \
+                         fcntl(H, {command}, {argument}) or die $!"
+                    ))
+                };
+                assert_refused(&hold(1), "not permitted");
+            }
+            // Asking for it changes nothing.
+            let ask = format!("fcntl(STDIN, {}, 0) // 1", nix::libc::F_GETLEASE);
+            assert_success(&site.perl(&ask));
+        }
+        let off = Site::new(caller).off();
+        let lease = format!(
+            "open(N, '>', 'F') or die; close N; sysopen(H, 'F', 0) or die $!; \
+             fcntl(H, {}, 1) or die $!",
+            nix::libc::F_SETLEASE
+        );
+        assert_success(&off.perl(&lease));
+    }
+}

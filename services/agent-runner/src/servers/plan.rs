@@ -12,7 +12,7 @@ use openclaw_handoff::servers::Server;
 use openclaw_sandbox::identity::{Identity, IdentityError};
 use openclaw_sandbox::{Level, Network};
 use openclaw_settings::sandbox::Missing;
-use openclaw_settings::{AgentSettings, McpServer, RunnerSettings};
+use openclaw_settings::{McpServer, RunnerSettings};
 
 use super::{ServersRequest, python};
 use crate::plan::{self, Bounds};
@@ -47,10 +47,10 @@ pub(super) fn helper(settings: &RunnerSettings) -> io::Result<PathBuf> {
 /// Those that can be started, and what is wrong with the others. `id` names
 /// their process.
 pub(super) fn servers(wanted: &ServersRequest<'_>, id: &str) -> (Vec<Server>, Vec<String>) {
-    let (settings, agent) = (&**wanted.settings, wanted.agent);
+    let settings = wanted.settings;
     let (mut servers, mut notes) = (Vec::new(), Vec::new());
     for (name, server) in &settings.mcp_servers {
-        match one(settings, agent, (id, name, wanted.level), server) {
+        match one(wanted, (id, name), server) {
             Ok(server) => servers.push(server),
             Err(problem) => notes.push(format!(
                 "the MCP server {name} cannot be used: {}",
@@ -78,11 +78,11 @@ fn own(
 }
 
 fn one(
-    settings: &RunnerSettings,
-    agent: &AgentSettings,
-    (run_id, name, level): (&str, &str, Level),
+    wanted: &ServersRequest<'_>,
+    (run_id, name): (&str, &str),
     server: &McpServer,
 ) -> Result<Server, Problem> {
+    let (settings, agent, level) = (&**wanted.settings, wanted.agent, wanted.level);
     let program = programs::on_path(&server.command, &settings.environment)
         .ok_or_else(|| Problem::NoProgram(server.command.clone()))?;
     let file = program.canonicalize()?;
@@ -104,11 +104,16 @@ fn one(
         environment::among_agents(&mut variables);
     }
     let (proxies, network) = reach::of_server(&server.network, level);
-    let is_apart = level != Level::Workspace;
-    if matches!(network, Network::Loopback(_)) && !is_apart && is_refused(settings) {
+    let has_doors = matches!(network, Network::Loopback(_));
+    let is_shared = has_doors && level == Level::Workspace;
+    if is_shared && !wanted.judges_addresses && is_refused(settings) {
         return Err(Problem::Network);
     }
-    let bounds = Bounds { level, network };
+    let bounds = Bounds {
+        level,
+        network,
+        is_held_to_doors: is_shared && wanted.judges_addresses,
+    };
     let names = (run_id, name);
     let mut plan = plan::for_server(settings, agent, &own, names, &file, &variables, bounds);
     plan.read_write.extend(server.read_write.iter().cloned());

@@ -19,17 +19,16 @@ use openclaw_handoff::proxies::Proxies;
 use openclaw_model_api::relay::{Prices, Relay};
 use openclaw_model_api::wire::ModelOptions;
 use openclaw_prices::PriceList;
-use openclaw_sandbox::Network;
+use openclaw_sandbox::{Connections, Network};
 use openclaw_tools::approval::Ask;
 
 use super::ready::spec;
 use super::start::TurnStart;
 use super::{Begun, Error};
 use crate::path_snapshot::PathSnapshot;
-use crate::plan::{self, Bounds};
-use crate::reach;
 use crate::spare::Ready;
 use crate::turn_handle::TurnHandle;
+use crate::{plan, reach};
 
 /// A CLI with what a plan of a turn needs of it.
 #[derive(Clone, Copy)]
@@ -163,9 +162,12 @@ impl TurnStart<'_> {
             environment::asked(&mut variables, &start.folder());
         }
         variables.extend(cli.variables(&start, proxies.model.is_none()));
-        let spec = self
+        let mut spec = self
             .standing_cli(&start, &program, variables, proxies)
             .await?;
+        if cli.hides_memory() && spec.plan.connections == Connections::Address {
+            spec.plan.connections = Connections::AddressOfHidden;
+        }
         let waiting = Some(Waiting {
             pipe: given.path().to_owned(),
             offer: self.offer_to(cli),
@@ -229,20 +231,11 @@ impl TurnStart<'_> {
         let (agent, run_id, places) = (self.agent, &self.turn.run_id, start.places);
         let network = reach::network(agent, self.level, &proxies);
         let missing = self.settings.sandbox.missing;
-        reach::require(
-            &self.turn_context.confinement,
-            self.level,
-            &network,
-            missing,
-        )
-        .await?;
         if network == Network::Full {
             variables.extend(environment::network(&self.settings.environment));
         }
-        let bounds = Bounds {
-            level: self.level,
-            network,
-        };
+        let confinement = &self.turn_context.confinement;
+        let bounds = reach::bounds(confinement, self.level, network, missing).await?;
         let mut plan = plan::for_agent(
             self.settings,
             agent,

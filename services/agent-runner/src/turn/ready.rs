@@ -19,7 +19,7 @@ use tokio::time::timeout;
 
 use super::{Error, TurnContext};
 use crate::path_snapshot::PathSnapshot;
-use crate::plan::{self, Bounds};
+use crate::plan;
 use crate::spare::{Ready, Spare};
 use crate::turn_handle::TurnHandle;
 use crate::{reach, units};
@@ -96,12 +96,11 @@ pub(super) async fn stand_ready(
         elsewhere: reach::elsewhere(&turn_context.confinement, agent, level, missing).await,
     };
     let network = reach::network(agent, level, &proxies);
-    reach::require(&turn_context.confinement, level, &network, missing).await?;
     let mut variables = environment::common(&settings.environment, &places);
     if network == Network::Full {
         variables.extend(environment::network(&settings.environment));
     }
-    let bounds = Bounds { level, network };
+    let bounds = reach::bounds(&turn_context.confinement, level, network, missing).await?;
     let confined = plan::for_agent(
         settings, agent, &places, run_id, &program, &variables, bounds,
     );

@@ -190,6 +190,7 @@ impl TurnStart<'_> {
             agent: self.agent,
             turn: self.turn,
             level: self.level,
+            judges_addresses: self.turn_context.confinement.judges_addresses().await,
         };
         let kept = &self.turn_context.servers;
         kept.connection(&self.turn_context.units, &wanted).await

@@ -37,18 +37,48 @@ const FEW: usize = 5;
 /// Instructions in a program that the kernel takes (`BPF_MAXINSNS`).
 const LONGEST: usize = 4096;
 
+/// What becomes of a call that a rule matches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// It is not made, and fails with this number; 0 is success.
+    Errno(i32),
+    /// Whoever holds the filter's listener answers it (seccomp_unotify(2)).
+    Asked,
+}
+
+impl Answer {
+    fn action(self) -> u32 {
+        match self {
+            Self::Errno(errno) => refusal(errno),
+            Self::Asked => libc::SECCOMP_RET_USER_NOTIF,
+        }
+    }
+}
+
 /// The program that answers what `refused` matches with EPERM, what `absent` matches with ENOSYS,
 /// and allows everything else.
+pub(super) fn compile(refused: Rules, absent: Rules) -> Result<BpfProgram, BackendError> {
+    compile_each([
+        (refused, Answer::Errno(libc::EPERM)),
+        (absent, Answer::Errno(libc::ENOSYS)),
+    ])
+}
+
+/// The program that answers what rules match with what stands beside them, the first where several
+/// do, and allows everything else.
 ///
 /// A call through the table of another architecture (32-bit on a 64-bit kernel) ends the process:
 /// its numbers mean other calls.
-pub(super) fn compile(refused: Rules, absent: Rules) -> Result<BpfProgram, BackendError> {
+pub(super) fn compile_each(
+    answers: impl IntoIterator<Item = (Rules, Answer)>,
+) -> Result<BpfProgram, BackendError> {
     let mut calls: BTreeMap<u32, BpfProgram> = BTreeMap::new();
-    for (rules, errno) in [(refused, libc::EPERM), (absent, libc::ENOSYS)] {
+    for (rules, answer) in answers {
         for (number, rules) in rules {
             let number = number.try_into();
             let number = number.map_err(|_| BackendError::FilterTooLarge(usize::MAX))?;
-            calls.entry(number).or_default().extend(judge(rules, errno));
+            let judged = judge(rules, answer.action());
+            calls.entry(number).or_default().extend(judged);
         }
     }
     let calls: Vec<(u32, BpfProgram)> = calls.into_iter().collect();
@@ -61,21 +91,23 @@ pub(super) fn compile(refused: Rules, absent: Rules) -> Result<BpfProgram, Backe
         answer(refusal(libc::EPERM)),
     ];
     program.extend(search(&calls));
+    // Where seccompiler's jump over a whole rule leads, which is never taken and has to end somewhere.
+    program.push(answer(libc::SECCOMP_RET_ALLOW));
     if program.len() > LONGEST {
         return Err(BackendError::FilterTooLarge(program.len()));
     }
     Ok(program)
 }
 
-/// Answers with `errno` where a rule matches, and goes on behind itself otherwise.
-fn judge(rules: Vec<SeccompRule>, errno: i32) -> BpfProgram {
+/// Answers with `action` where a rule matches, and goes on behind itself otherwise.
+fn judge(rules: Vec<SeccompRule>, action: u32) -> BpfProgram {
     if rules.is_empty() {
-        return vec![answer(refusal(errno))];
+        return vec![answer(action)];
     }
     // One that does not match goes on behind the answer that it is to have.
     let each = rules.into_iter().flat_map(|rule| {
         let mut rule = BpfProgram::from(rule);
-        rule.push(answer(refusal(errno)));
+        rule.push(answer(action));
         rule
     });
     each.collect()

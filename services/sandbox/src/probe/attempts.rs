@@ -22,6 +22,7 @@ use nix::unistd::{
 
 use super::Part;
 use super::apart::{own_network, own_processes, own_root};
+use super::connecting::door_addresses;
 use super::scene::Scene;
 use super::trial::{
     Attempt, PRIVILEGE_DROP, Verdict, enforced, failed, listen, readable, tell, unavailable,
@@ -53,6 +54,7 @@ pub(super) const ALL: &[Attempt] = &[
     landlock("landlock_outside_read", 1, outside_read),
     of(Part::PathRules, "outside_truncate", outside_truncate),
     landlock("landlock_tcp", 4, landlock_tcp),
+    of(Part::Workspace, "door_addresses", door_addresses),
     landlock("signal_scope", 6, signal_scope),
     plain("seccomp", seccomp),
     plain("af_unix", af_unix),

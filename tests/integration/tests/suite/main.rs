@@ -98,6 +98,7 @@ mod telegram_trouble;
 mod thinking;
 mod tools;
 mod warm;
+mod workspace_doors;
 mod ws_abuse;
 mod ws_audit;
 mod ws_clients;
