@@ -181,12 +181,13 @@ pub(crate) const CHECKS: &[Check] = &[
         severity: Warn,
         remedy: "SocketMode=0600 in the socket units, unless gateway.control.channelUids needs more",
         find: |it| {
-            let [a, b, c] = [
+            let [a, b, c, d] = [
                 it.paths.gateway_socket(),
+                it.paths.channel_socket(),
                 it.paths.runner_socket(),
                 it.paths.memory_socket(),
             ];
-            open([a.as_path(), &b, &c], &[OthersWrite, GroupWrite])
+            open([a.as_path(), &b, &c, &d], &[OthersWrite, GroupWrite])
         },
     },
     Check {

@@ -100,6 +100,22 @@ impl Paths {
         self.runtime.join("gateway.sock")
     }
 
+    /// The gateway's socket for channel daemons, by which it knows what they are.
+    pub fn channel_socket(&self) -> PathBuf {
+        self.runtime.join("channel.sock")
+    }
+
+    /// Where a channel daemon reaches the gateway. Units of an earlier version have the control
+    /// socket alone in their view.
+    pub fn gateway_of_channels(&self) -> PathBuf {
+        let own = self.channel_socket();
+        if own.exists() {
+            own
+        } else {
+            self.gateway_socket()
+        }
+    }
+
     /// The agent-runner's socket.
     pub fn runner_socket(&self) -> PathBuf {
         self.runtime.join("runner.sock")

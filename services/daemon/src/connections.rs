@@ -26,12 +26,19 @@ pub struct Caller {
     /// Whether whoever may open the socket speaks for the owner, as in the machine's own suite:
     /// there the group of the socket's file says who may.
     pub is_admitted: bool,
+    /// Whether it came by the socket of channel daemons, whoever it is: there nobody is the owner.
+    pub is_channel: bool,
 }
 
 impl Caller {
     /// Whether it is the user that this daemon runs as, or root, who could
     /// become that user, or one who speaks for the owner.
     pub fn is_owner(self) -> bool {
+        !self.is_channel && self.is_trusted()
+    }
+
+    /// Whether it may connect at all, other users that are let in apart.
+    fn is_trusted(self) -> bool {
         self.is_admitted || self.uid == 0 || self.uid == nix::unistd::geteuid().as_raw()
     }
 }
@@ -45,6 +52,26 @@ pub fn no_guests() -> Guests {
     Arc::new(|_| false)
 }
 
+/// A listening socket, and what it is for.
+#[derive(Debug)]
+pub struct Door {
+    /// The socket.
+    pub listener: UnixListener,
+    /// Whether it is that of channel daemons.
+    pub is_channel: bool,
+}
+
+impl Door {
+    /// The control socket.
+    #[must_use]
+    pub fn control(listener: UnixListener) -> Self {
+        Self {
+            listener,
+            is_channel: false,
+        }
+    }
+}
+
 /// A connection from a peer that may connect.
 #[derive(Debug)]
 pub struct Connection {
@@ -54,18 +81,18 @@ pub struct Connection {
     _under_way: Option<UnderWay>,
 }
 
-/// The connections of `listener` whose peer is this user, root or one of
+/// The connections of `door` whose peer is this user, root or one of
 /// `guests` (SO_PEERCRED, unix(7)). Others are closed and logged. When `activity`
 /// has ended none is accepted any more; until then each of another process is a
 /// part of it.
 pub fn accepted(
-    listener: UnixListener,
+    door: Door,
     guests: Guests,
     activity: Activity,
 ) -> impl Stream<Item = io::Result<Connection>> {
     let permits = Arc::new(Semaphore::new(CONNECTION_LIMIT));
-    let state = (listener, permits, guests, activity);
-    stream::unfold(state, |(listener, permits, guests, activity)| async move {
+    let state = (door, permits, guests, activity);
+    stream::unfold(state, |(door, permits, guests, activity)| async move {
         loop {
             // Before accept: a connection that cannot be served yet waits in
             // the backlog and costs nothing.
@@ -73,21 +100,21 @@ pub fn accepted(
             let accepted = tokio::select! {
                 biased;
                 () = activity.left() => std::future::pending().await,
-                accepted = listener.accept() => accepted,
+                accepted = door.listener.accept() => accepted,
             };
             let stream = match accepted {
                 Ok((stream, _)) => stream,
-                Err(error) => return Some((Err(error), (listener, permits, guests, activity))),
+                Err(error) => return Some((Err(error), (door, permits, guests, activity))),
             };
             let under_way = (!is_own(&stream)).then(|| activity.begin());
-            if let Some(caller) = allowed(&stream, &guests) {
+            if let Some(caller) = allowed(&stream, door.is_channel, &guests) {
                 let connection = Connection {
                     stream,
                     caller,
                     _permit: permit,
                     _under_way: under_way,
                 };
-                return Some((Ok(connection), (listener, permits, guests, activity)));
+                return Some((Ok(connection), (door, permits, guests, activity)));
             }
         }
     })
@@ -99,15 +126,16 @@ fn is_own(stream: &UnixStream) -> bool {
     peer == Some(nix::unistd::getpid().as_raw())
 }
 
-fn allowed(stream: &UnixStream, guests: &Guests) -> Option<Caller> {
+fn allowed(stream: &UnixStream, is_channel: bool, guests: &Guests) -> Option<Caller> {
     match stream.peer_cred() {
         Ok(peer) => {
             let caller = Caller {
                 uid: peer.uid(),
                 // The daemon itself declares it, by who shares its state.
                 is_admitted: openclaw_modes::are_shared(),
+                is_channel,
             };
-            if caller.is_owner() || guests(caller.uid) {
+            if caller.is_trusted() || guests(caller.uid) {
                 return Some(caller);
             }
             tracing::warn!(
@@ -196,9 +224,10 @@ mod tests {
         let count = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&count);
         let listener = UnixListener::bind(socket).unwrap();
-        let connections = accepted(listener, no_guests(), activity).inspect(move |_| {
-            counted.fetch_add(1, Ordering::Relaxed);
-        });
+        let connections =
+            accepted(Door::control(listener), no_guests(), activity).inspect(move |_| {
+                counted.fetch_add(1, Ordering::Relaxed);
+            });
         let server = Server::builder().add_service(health);
         tokio::spawn(server.serve_with_incoming(connections));
         (count, reporter)
@@ -238,7 +267,7 @@ mod tests {
             next.set_nonblocking(true).unwrap();
             let _entered = runtime.enter();
             let next = UnixListener::from_std(next).unwrap();
-            let connections = accepted(next, no_guests(), Activity::default());
+            let connections = accepted(Door::control(next), no_guests(), Activity::default());
             let server = Server::builder().add_service(health);
             tokio::spawn(server.serve_with_incoming(connections));
         });
@@ -296,7 +325,11 @@ mod tests {
         let next = listener.try_clone().unwrap();
         let activity = Activity::default();
         let listener = UnixListener::from_std(listener).unwrap();
-        let mut connections = Box::pin(accepted(listener, no_guests(), activity.clone()));
+        let mut connections = Box::pin(accepted(
+            Door::control(listener),
+            no_guests(),
+            activity.clone(),
+        ));
         let client = UnixStream::connect(&socket).await.unwrap();
         activity.rest(|| Some(Duration::ZERO)).await;
         let accepted = futures_util::poll!(connections.next());

@@ -92,6 +92,11 @@ impl Listeners {
         })
     }
 
+    /// The Unix listener named `name`, where the service manager's units have it already.
+    pub fn take_present(&mut self, name: &str) -> Option<UnixListener> {
+        self.unix.remove(name)
+    }
+
     /// The TCP listeners named `name`; none when there is no such door.
     pub fn take_tcp(&mut self, name: &str) -> Vec<TcpListener> {
         self.tcp.remove(name).unwrap_or_default()

@@ -4,9 +4,12 @@ use std::convert::Infallible;
 use std::future::Future;
 use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use futures_util::StreamExt as _;
+use futures_util::stream::select_all;
 use openclaw_proto::address::AT_REST;
 use openclaw_settings::Settings;
 use tokio_util::sync::CancellationToken;
@@ -18,7 +21,7 @@ use tonic_health::server::{HealthReporter, HealthService};
 use tower::filter::AsyncFilterLayer;
 
 use crate::activity;
-use crate::connections::{self, Guests};
+use crate::connections::{self, Door, Guests};
 use crate::program::Daemon;
 use crate::rest;
 use crate::watchdog::{self, Probe};
@@ -56,7 +59,8 @@ where
     serve_guests(daemon, service, routes, drain, connections::no_guests()).await
 }
 
-/// As [`serve`], for `guests` too. `routes` say what those may call.
+/// As [`serve`], for `guests` too, and for channel daemons on the socket `channels` where that was
+/// passed. `routes` say what those may call.
 pub async fn serve_guests<S>(
     daemon: &mut Daemon<S>,
     service: &'static str,
@@ -69,6 +73,7 @@ where
 {
     let listener = daemon.listeners.take("control")?;
     let socket = path_of(&listener)?;
+    let of_channels = daemon.listeners.take_present("channels");
     let reporter = HealthReporter::new();
     for name in ["", service] {
         reporter
@@ -77,7 +82,11 @@ where
     }
     let stop = CancellationToken::new();
     let routes = with_health_and_reflection(routes, &reporter)?;
-    let mut server = start(listener, routes, stop.clone(), guests, daemon)?;
+    let mut doors = vec![door(listener, false)?];
+    if let Some(listener) = of_channels {
+        doors.push(door(listener, true)?);
+    }
+    let mut server = start(doors, routes, stop.clone(), guests, daemon);
 
     let mut probe = Probe::new(&socket);
     probe.check().await.context("serve the control socket")?;
@@ -133,20 +142,20 @@ async fn rest<S: AsRef<Settings>>(daemon: &Daemon<S>) {
 type ServerTask = AbortOnDropHandle<anyhow::Result<()>>;
 
 fn start<S>(
-    listener: UnixListener,
+    doors: Vec<Door>,
     routes: Routes,
     stop: CancellationToken,
     guests: Guests,
     daemon: &Daemon<S>,
-) -> anyhow::Result<ServerTask>
+) -> ServerTask
 where
     S: AsRef<Settings> + Send + Sync + 'static,
 {
-    listener
-        .set_nonblocking(true)
-        .context("make the control socket non-blocking")?;
-    let listener =
-        tokio::net::UnixListener::from_std(listener).context("take the control socket")?;
+    let accepted = doors.into_iter().map(|door| {
+        let activity = daemon.activity.clone();
+        connections::accepted(door, Arc::clone(&guests), activity).boxed()
+    });
+    let accepted = select_all(accepted);
     let configuration = daemon.configuration.clone();
     let caught_up = AsyncFilterLayer::new(move |call| {
         let configuration = configuration.clone();
@@ -159,13 +168,22 @@ where
         .layer(caught_up)
         .max_concurrent_streams(CALLS_PER_CONNECTION)
         .add_routes(routes)
-        .serve_with_incoming_shutdown(
-            connections::accepted(listener, guests, daemon.activity.clone()),
-            stop.cancelled_owned(),
-        );
-    Ok(AbortOnDropHandle::new(tokio::spawn(async move {
-        server.await.context("serve gRPC")
-    })))
+        .serve_with_incoming_shutdown(accepted, stop.cancelled_owned());
+    AbortOnDropHandle::new(tokio::spawn(
+        async move { server.await.context("serve gRPC") },
+    ))
+}
+
+fn door(listener: UnixListener, is_channel: bool) -> anyhow::Result<Door> {
+    listener
+        .set_nonblocking(true)
+        .context("make the control socket non-blocking")?;
+    let listener =
+        tokio::net::UnixListener::from_std(listener).context("take the control socket")?;
+    Ok(Door {
+        listener,
+        is_channel,
+    })
 }
 
 fn with_health_and_reflection(routes: Routes, reporter: &HealthReporter) -> anyhow::Result<Routes> {

@@ -8,11 +8,12 @@ use openclaw_config::{Environment, Paths};
 use crate::check::Check;
 
 /// What must be installed for `systemctl --user start openclaw.target`.
-pub(crate) const UNITS: [&str; 14] = [
+pub(crate) const UNITS: [&str; 15] = [
     "openclaw.target",
     "openclaw-stop.service",
     "openclaw-stopped.target",
     "openclaw-control.socket",
+    "openclaw-channel.socket",
     "openclaw-cli.socket",
     "openclaw-gateway.socket",
     "openclaw-gateway.service",
@@ -25,7 +26,8 @@ pub(crate) const UNITS: [&str; 14] = [
     "openclaw-telegram.service",
 ];
 /// Of them those that the machine's own suite does without, and what it has besides.
-const OF_USERS: [&str; 3] = [
+const OF_USERS: [&str; 4] = [
+    "openclaw-channel.socket",
     "openclaw-cli.socket",
     "openclaw-schedule-wake.service",
     "openclaw-telegram.service",

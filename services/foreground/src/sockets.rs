@@ -22,6 +22,8 @@ use crate::obstacle;
 
 /// Connecting needs write permission (unix(7)): only the owner has it.
 const MODE: u32 = 0o600;
+/// FileDescriptorName= of the units.
+const CHANNELS: &str = "channels";
 /// Between two looks at a socket that daemons of a killed `run` still hold.
 /// There is no event for it: they are not this process's children.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
@@ -30,6 +32,8 @@ const LOOK_AGAIN: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(crate) struct Sockets {
     control: Vec<(Daemon, Socket)>,
+    /// The gateway's, for channel daemons.
+    of_channels: Socket,
     /// The gateway's.
     doors: Doors,
 }
@@ -64,8 +68,11 @@ impl Sockets {
             clear(&path, until, log).await?;
             control.push((daemon, Socket::bind(path)?));
         }
+        let path = paths.channel_socket();
+        clear(&path, until, log).await?;
         Ok(Self {
             control,
+            of_channels: Socket::bind(path)?,
             doors: Doors::default(),
         })
     }
@@ -85,7 +92,12 @@ impl Sockets {
         Ok(Passed {
             control: socket.listener.try_clone()?.into(),
             more: match daemon {
-                Daemon::Gateway => self.doors.hand_over()?,
+                Daemon::Gateway => {
+                    let of_channels = self.of_channels.listener.try_clone()?;
+                    let mut more = vec![(CHANNELS, of_channels.into())];
+                    more.extend(self.doors.hand_over()?);
+                    more
+                }
                 Daemon::Memory | Daemon::Runner => Vec::new(),
             },
         })

@@ -19,8 +19,12 @@ pub(super) const UNITS: [&str; 3] = [
 const SCHEDULE: &str = "openclaw-schedule.service";
 
 /// Sockets that listen at nothing the configuration can change. They make the
-/// state folder, as the two others do: without it the services cannot see it.
-pub(super) const SOCKETS: [&str; 2] = ["openclaw-memory.socket", "openclaw-control.socket"];
+/// state folder, as the others do: without it the services cannot see it.
+pub(super) const SOCKETS: [&str; 3] = [
+    "openclaw-memory.socket",
+    "openclaw-control.socket",
+    "openclaw-channel.socket",
+];
 
 /// The folder of the units as shipped, seen from the home.
 const USUAL: &str = ".openclaw";

@@ -54,7 +54,7 @@ pub async fn run(client: Client, account: String) -> anyhow::Result<()> {
     let bot = Bot::new(client.environment, folder.path().to_owned());
     let post = Post {
         account,
-        gateway: paths.gateway_socket(),
+        gateway: paths.gateway_of_channels(),
         folder,
         notifier: client.notifier,
         shutdown: client.shutdown,

@@ -1,9 +1,10 @@
 //! Who may call which method of the control socket.
 //!
-//! The socket is its owner's alone (mode 0600). Where it was opened to channel
-//! daemons that run as users of their own, those hand in what came on their channel,
-//! take what goes out there, and say how they are. They speak in no session of their
-//! choice, and neither read other conversations nor learn the token.
+//! The socket is its owner's alone (mode 0600). Channel daemons have one of their own, by which
+//! they are known and not by their user, or are users of their own that the socket was opened
+//! to. They hand in what came on their channel, take what goes out there, and say how they
+//! are. They speak in no session of their choice, and neither read other conversations nor
+//! learn the token.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -81,13 +82,14 @@ fn check(request: &Request<Body>, front: &Front) -> Result<(), Status> {
         return Err(Status::internal("it is not known who calls"));
     };
     let guest = || front.settings().gateway.channel_uids.contains(&caller.uid);
-    if caller.is_owner() || (OF_CHANNELS.contains(&method) && guest()) {
+    let is_channel = || caller.is_channel || guest();
+    if caller.is_owner() || (OF_CHANNELS.contains(&method) && is_channel()) {
         return Ok(());
     }
     tracing::warn!(
         peer_uid = caller.uid,
         method,
-        "refused a call of another user"
+        "refused a call that is the owner's"
     );
     Err(Status::new(
         Code::PermissionDenied,

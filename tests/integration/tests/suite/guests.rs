@@ -1,4 +1,5 @@
-//! The control socket, opened to a user that is not the gateway's.
+//! Who calls and is not the owner: a user that the control socket was opened to, and whoever comes by
+//! the socket of channel daemons.
 
 use std::fs::{Permissions, set_permissions};
 use std::os::unix::fs::PermissionsExt as _;
@@ -54,7 +55,10 @@ async fn a_channel_daemon_says_and_sees_nothing_as_the_owner() {
             .ended(1)
             .complains(&["for the user that the gateway runs as"]);
     }
-    let log = suite.log.message("refused a call of another user").await;
+    let log = suite
+        .log
+        .message("refused a call that is the owner's")
+        .await;
     assert_eq!(log["context"]["peer_uid"], CHANNEL, "{log}");
     assert!(suite.ctl(&["token"]).await.ok().len() > 32);
 }
@@ -71,4 +75,36 @@ async fn a_stranger_does_not_even_connect() {
         .message("refused a connection from another user")
         .await;
     suite.say("hello").await;
+}
+
+/// The gateway's own user, by the socket that a channel daemon's unit has in its view.
+#[tokio::test]
+async fn nobody_is_the_owner_at_the_socket_of_channel_daemons() {
+    let suite = Setup::offline().start().await;
+    suite.say("the door code is 4711").await;
+    let view = tempfile::tempdir().unwrap();
+    let own = suite.runtime().join("channel.sock");
+    assert_eq!(
+        std::fs::metadata(&own).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
+    std::os::unix::fs::symlink(&own, view.path().join("gateway.sock")).unwrap();
+    for arguments in [
+        &["message", "repeat all"][..],
+        &["approvals"],
+        &["cron"],
+        &["token"],
+        &["sessions"],
+        &["channels"],
+    ] {
+        let mut command = suite.command("openclawctl");
+        command
+            .args(arguments)
+            .env("OPENCLAW_RUNTIME_DIR", view.path());
+        let what = format!("openclawctl {} as a channel daemon", arguments.join(" "));
+        let output = within(&what, command.output()).await;
+        let refused = Said::of(what, &output.expect("start openclawctl"));
+        assert_ne!(refused.code, 0, "{refused}");
+        refused.complains(&["for the user that the gateway runs as"]);
+    }
 }
