@@ -13,6 +13,10 @@ const BLANK: char = '␠';
 /// them would push what stands before them out of sight.
 const BLANKS: usize = 60;
 
+/// Line ends in a row, blanks between them included, that are written as they are: more than
+/// paragraphs are set apart by. A screen full of them would do the same.
+const LINE_ENDS: usize = 4;
+
 /// On one line: line ends are `⏎`, tabs `\t`, and whatever is not seen `\x1b`
 /// or `\u{202e}`.
 #[must_use]
@@ -116,6 +120,16 @@ fn written(text: &str, form: Form, before: &mut Before) -> String {
                 continue;
             }
         }
+        if c == '\n' && form != Form::Prose {
+            let (ends, length) = line_ends(rest);
+            if ends > LINE_ENDS {
+                let end = if form == Form::Block { "\n" } else { " " };
+                written.push_str(&format!(" {LINE_END}×{ends}{end}"));
+                *before = before.then(c, false, false);
+                rest = &rest[length..];
+                continue;
+            }
+        }
         rest = &rest[c.len_utf8()..];
         let is_unseen = is_unseen(c, *before, form);
         *before = before.then(c, has_no_width(c), is_unseen);
@@ -132,6 +146,15 @@ fn written(text: &str, form: Form, before: &mut Before) -> String {
         }
     }
     written
+}
+
+/// How many line ends there are before the next line that shows something, and in how many bytes.
+fn line_ends(text: &str) -> (usize, usize) {
+    let is_blank = |c: &char| [' ', '\t', '\r', '\n'].contains(c);
+    let blank: usize = text.chars().take_while(is_blank).map(char::len_utf8).sum();
+    let row = &text[..blank];
+    let length = row.rfind('\n').map_or(0, |last| last + 1);
+    (row.matches('\n').count(), length)
 }
 
 /// `\t`, `\x1b`, `\u{202e}`.
@@ -173,6 +196,15 @@ mod tests {
         );
         assert_eq!(prose(&hidden), hidden);
         assert_eq!(line("a ␠×9 b"), r"a \u{2420}×9 b");
+    }
+
+    #[test]
+    fn a_screen_of_line_ends_is_counted_and_not_forged() {
+        let hidden = format!("touch x{}  ls\n\n\n\nend", "\n \t\r\n".repeat(3000));
+        assert_eq!(line(&hidden), "touch x ⏎×6000   ls⏎⏎⏎⏎end");
+        assert_eq!(block(&hidden), "touch x ⏎×6000\n  ls⏎\n⏎\n⏎\n⏎\nend");
+        assert_eq!(prose("a\n\n\n\n\n\nb"), "a\n\n\n\n\n\nb");
+        assert_eq!(line("a ⏎×9 b"), r"a \u{23ce}×9 b");
     }
 
     #[test]
