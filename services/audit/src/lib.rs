@@ -6,6 +6,7 @@ mod check;
 mod configuration;
 mod files;
 mod gateway;
+mod repositories;
 mod sandbox;
 mod scene;
 mod talking;
@@ -27,6 +28,7 @@ use scene::Scene;
 fn checks() -> impl Iterator<Item = &'static Check> {
     let all = [
         files::CHECKS,
+        repositories::CHECKS,
         gateway::CHECKS,
         sandbox::CHECKS,
         tools::CHECKS,

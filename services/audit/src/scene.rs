@@ -8,9 +8,11 @@ use std::path::{Path, PathBuf};
 use nix::unistd::geteuid;
 use openclaw_config::substitute::Missing;
 use openclaw_config::{Environment, Paths};
-use openclaw_settings::{Settings, document};
+use openclaw_settings::{RunnerSettings, Settings, document};
 use openclaw_terminal::Failure;
 use serde_json::Value;
+
+use crate::repositories;
 
 /// An installation.
 #[derive(Debug)]
@@ -27,6 +29,8 @@ pub(crate) struct Scene {
     pub(crate) problem: Option<String>,
     /// The servers of tools of which an agent could choose what they run, and how.
     pub(crate) planted: Vec<String>,
+    /// The repositories of git that an agent could have made where nobody expects one.
+    pub(crate) repositories: Vec<String>,
 }
 
 impl Scene {
@@ -38,8 +42,13 @@ impl Scene {
             Ok(document) => (document.value, document.written, None),
             Err(error) => (Value::Null, Value::Null, Some(Failure::from(error).text())),
         };
+        let settings = usable(&paths, &value, environment);
         Ok(Self {
-            planted: planted(&paths, &value, environment),
+            planted: settings.as_ref().map(planted).unwrap_or_default(),
+            repositories: settings
+                .as_ref()
+                .map(repositories::planted)
+                .unwrap_or_default(),
             paths,
             named_state: Paths::named_state(environment)?,
             home: home.into(),
@@ -86,15 +95,16 @@ impl Scene {
     }
 }
 
+/// The settings; of a configuration that cannot be used another check tells.
+fn usable(paths: &Paths, value: &Value, environment: &Environment) -> Option<RunnerSettings> {
+    Settings::assemble(paths.clone(), value.clone(), environment)
+        .and_then(|settings| settings.with_credentials(environment, &BTreeMap::new()))
+        .ok()
+}
+
 /// The servers of tools of which an agent could choose what they run, and are given what it
 /// has not.
-fn planted(paths: &Paths, value: &Value, environment: &Environment) -> Vec<String> {
-    // Of a configuration that cannot be used another check tells.
-    let settings = Settings::assemble(paths.clone(), value.clone(), environment)
-        .and_then(|settings| settings.with_credentials(environment, &BTreeMap::new()));
-    let Ok(settings) = settings else {
-        return Vec::new();
-    };
+fn planted(settings: &RunnerSettings) -> Vec<String> {
     let servers = settings.planted_servers().into_iter();
     servers.map(|(key, how)| format!("{key}: {how}")).collect()
 }

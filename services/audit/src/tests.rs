@@ -135,6 +135,31 @@ fn who_may_do_what_is_said() {
 }
 
 #[test]
+fn repositories_that_look_like_folders_are_found() {
+    let home = tempfile::tempdir().unwrap();
+    let state = home.path().join(".openclaw");
+    let workspace = state.join("workspace");
+    let repository = |place: &Path| {
+        for folder in ["objects", "refs"] {
+            fs::create_dir_all(place.join(folder)).unwrap();
+        }
+        fs::write(place.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+    };
+    for private in [&state, &workspace] {
+        fs::create_dir_all(private).unwrap();
+        fs::set_permissions(private, Permissions::from_mode(0o700)).unwrap();
+    }
+    // One with a working tree, and one that is somewhere else.
+    repository(&workspace.join("project/.git"));
+    repository(&home.path().join("elsewhere"));
+    std::os::unix::fs::symlink(home.path().join("elsewhere"), workspace.join("link")).unwrap();
+    let id = "fs.workspace.bare_repository";
+    assert!(!found(home.path()).contains(id));
+    repository(&workspace.join("notes/2024"));
+    assert!(found(home.path()).contains(id));
+}
+
+#[test]
 fn links_and_synced_folders_are_found() {
     let home = tempfile::tempdir().unwrap();
     let real = home.path().join("Dropbox/openclaw");
