@@ -191,6 +191,12 @@ pub(crate) const CHECKS: &[Check] = &[
         },
     },
     Check {
+        id: "fs.workspace.bare_repository",
+        severity: Warn,
+        remedy: "look into its file config, and remove the folder unless it is yours; git config --global safe.bareRepository explicit has git obey none",
+        find: |it| it.repositories.clone(),
+    },
+    Check {
         id: "fs.programs.perms_writable",
         severity: Critical,
         remedy: "chmod 755 the programs, and their folder",

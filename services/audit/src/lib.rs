@@ -28,7 +28,6 @@ use scene::Scene;
 fn checks() -> impl Iterator<Item = &'static Check> {
     let all = [
         files::CHECKS,
-        repositories::CHECKS,
         gateway::CHECKS,
         sandbox::CHECKS,
         tools::CHECKS,

@@ -10,8 +10,6 @@ use std::path::Path;
 use openclaw_folder::{Folder, Kind};
 use openclaw_settings::RunnerSettings;
 
-use crate::check::{Check, Severity};
-
 /// What makes a folder one to git.
 const PARTS: [&str; 3] = ["HEAD", "objects", "refs"];
 /// The folder of one that has a working tree, which is seen and expected.
@@ -23,13 +21,6 @@ const FOLDERS: usize = 5000;
 const NAMES: usize = 2000;
 /// How many are named.
 const NAMED: usize = 20;
-
-pub(crate) const CHECKS: &[Check] = &[Check {
-    id: "fs.workspace.bare_repository",
-    severity: Severity::Warn,
-    remedy: "look into its file config, and remove the folder unless it is yours; git config --global safe.bareRepository explicit has git obey none",
-    find: |it| it.repositories.clone(),
-}];
 
 /// Those in the workspaces of all agents.
 pub(crate) fn planted(settings: &RunnerSettings) -> Vec<String> {
