@@ -52,9 +52,7 @@ pub fn unused(document: &Value) -> Vec<Unused> {
         }
     };
     visit(document, |path, value, effect, is_last| {
-        // One that no channel has is doubted as a whole.
-        let is_told = is_last && !is_of_unknown_channel(path);
-        let reason = effect.reason_with(value).filter(|_| is_told);
+        let reason = effect.reason_with(value).filter(|_| is_last);
         add(path, effect, reason);
     });
     others::visit(document, |path, effect| add(path, effect, effect.reason()));
@@ -85,11 +83,6 @@ pub fn restrictions(document: &Value) -> Vec<Problem> {
 /// What in `document` is most likely a mistake, and does not do what it looks like.
 pub fn doubts(document: &Value) -> Vec<Problem> {
     values::doubts(document)
-}
-
-fn is_of_unknown_channel(path: &KeyPath) -> bool {
-    matches!(path.parts(), [section, name, ..]
-        if section == "channels" && !values::is_channel_section(name))
 }
 
 fn starts_any(problems: &[Problem], path: &KeyPath) -> bool {

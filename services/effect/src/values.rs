@@ -19,7 +19,6 @@ pub mod telegram;
 mod token_files;
 mod tools;
 
-pub(crate) use mistakes::is_section as is_channel_section;
 pub use token_files::absent_token_files;
 
 /// A section of the file.

@@ -30,6 +30,8 @@ const BY_CHANNEL: [&str; 3] = [
     "messages.queue.debounceMsByChannel",
     "session.resetByChannel",
 ];
+/// Channels of OpenClaw's pages that plugins bring.
+const OF_PLUGINS: [&str; 4] = ["qqbot", "wechat", "wecom", "yuanbao"];
 /// Kinds of conversations that `session.resetByType` tells apart.
 const KINDS: [&str; 4] = ["direct", "dm", "group", "thread"];
 /// Stands for all accounts.
@@ -145,7 +147,8 @@ pub(super) fn channels(document: &Value) -> Vec<Problem> {
 /// Sections of channels that are called like none. OpenClaw's plugins may have brought
 /// them, so that the file is a good one there.
 fn unknown_channels(document: &Value) -> impl Iterator<Item = Problem> {
-    nameless(document).filter_map(|name| {
+    let unknown_ones = nameless(document).filter(|name| !OF_PLUGINS.contains(&name.as_str()));
+    unknown_ones.filter_map(|name| {
         let is_near = nearest::nearest(name, configured()).is_some();
         let text = format!(
             "{name:?} is no channel that is known here, so nobody is answered by it: telegram is \
@@ -160,15 +163,10 @@ fn configured() -> impl Iterator<Item = &'static str> {
     std::iter::once("telegram").chain(OTHER_CHANNELS.iter().copied())
 }
 
-/// Whether the section `name` of channels is of one that OpenClaw has.
-pub(crate) fn is_section(name: &str) -> bool {
-    SETTINGS_OF_ALL.contains(&name) || is_channel(name)
-}
-
 /// Sections of channels that OpenClaw does not have.
 fn nameless(document: &Value) -> impl Iterator<Item = &String> {
     let all = fields(document, "/channels").map(|(name, _)| name);
-    all.filter(|name| !is_section(name))
+    all.filter(|name| !SETTINGS_OF_ALL.contains(&name.as_str()) && !is_channel(name))
 }
 
 /// Bindings of channels and accounts that there are not, and those that another one
