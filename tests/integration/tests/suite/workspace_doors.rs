@@ -75,10 +75,12 @@ async fn agent_with_listed_hosts_reaches_its_proxy_and_nothing_beside_it() {
         .set("tools.exec.ask", "off")
         .start()
         .await;
+    std::fs::create_dir_all(suite.workspace()).unwrap();
     std::fs::write(suite.workspace().join("connect.js"), CONNECT).unwrap();
     let command = json!({"command": "node connect.js > found 2>&1"});
     model.push(Scenario::tool("execute_shell", command).then(Scenario::text("Tried.")));
-    suite.say("try").await;
+    let run = suite.ask("try").await;
+    assert_eq!(run["toolCalls"][0]["success"], true, "{run}");
     let found = suite.written("found").unwrap();
     assert_eq!(
         found.as_str(),
