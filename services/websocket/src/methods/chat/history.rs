@@ -122,9 +122,10 @@ pub(in super::super) async fn history(mut call: Call) -> Result<Answer, Failure>
             "contextTokens": window(&settings, key.agent().as_str()),
         },
     });
-    if let (Some(history), Some(id), 0, false) = (&history, session_id, offset, wanted.all) {
-        let cursor = Cursor::after((&key, id), delta::page(history), &waiting);
-        answer["deltaCursor"] = json!(cursor.map(|cursor| cursor.write()));
+    if let (Some(history), Some(id), 0, false) = (&history, session_id, offset, wanted.all)
+        && let Some(cursor) = Cursor::after((&key, id), delta::page(history), &waiting)
+    {
+        answer["deltaCursor"] = json!(cursor.write());
     }
     if let Some(next) = older.and_then(|older| next_offset(history.as_ref()?, older, wanted)) {
         answer["nextOffset"] = json!(next);
