@@ -5,6 +5,7 @@ mod command;
 mod forget;
 mod hint;
 mod language;
+mod order;
 mod small_talk;
 
 use std::io;
@@ -37,11 +38,12 @@ pub(crate) async fn run(
 ) -> Result<Done, TurnError> {
     // As the commands are.
     let english = Language::English;
-    match Command::parse(&request.text) {
+    let said = || order::kept(&request.text).map(Command::Remember);
+    match Command::parse(&request.text).or_else(said) {
         None => answered(request, registry, out)?,
         Some(Command::Remember(text)) => {
             let answer = ask(socket, HostTool::MemoryWrite.name(), json!({"text": text})).await;
-            out.text(&remembered(&answer))?;
+            out.text(&remembered(&answer, Language::of([text])))?;
         }
         Some(Command::Search(query)) => {
             let answer = ask(
@@ -132,13 +134,13 @@ struct Noted {
     line: u32,
 }
 
-fn remembered(answer: &Result<String, String>) -> String {
+fn remembered(answer: &Result<String, String>, language: Language) -> String {
     let answer = match answer {
         Ok(answer) => answer,
         Err(message) => return format!("I could not note that: {message}\n"),
     };
     match serde_json::from_str::<Noted>(answer) {
-        Ok(noted) => format!("Noted in {}:{}.\n", noted.path, noted.line),
+        Ok(noted) => language.noted(&format!("{}:{}", noted.path, noted.line)),
         // A later host that says it otherwise.
         Err(_) => format!("{}\n", answer.trim()),
     }

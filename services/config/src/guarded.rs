@@ -126,3 +126,110 @@ fn is_own(inner: &Path) -> bool {
         [] => true,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is guarded where the home is `home`, with the state in it.
+    fn guarded(home: &Path) -> Guarded {
+        let home = home.to_str().unwrap();
+        Guarded::of(&Paths::resolve(&[("HOME", home)].into_iter().collect()).unwrap())
+    }
+
+    #[test]
+    fn what_holds_the_state_or_is_of_it_is_read_by_nobody_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path();
+        let state = home.join(".openclaw");
+        std::fs::create_dir(&state).unwrap();
+        let guarded = guarded(home);
+        for path in [
+            Path::new("/"),
+            folder.path().parent().unwrap(),
+            home,
+            &state,
+        ] {
+            assert!(guarded.holds_state(path), "{path:?}");
+            let why = guarded.read(path).unwrap_or_default();
+            assert!(
+                why.contains("the state folder") && why.contains(".openclaw"),
+                "{why}"
+            );
+        }
+        let secret = [
+            "sessions",
+            "state/ledger.sqlite",
+            "agents",
+            "agents/main",
+            "agents/main/auth",
+            "agents/main/sessions/x.jsonl",
+            "credentials",
+            "openclaw.json",
+        ];
+        for name in secret {
+            let path = state.join(name);
+            assert!(!guarded.holds_state(&path), "{name}");
+            let why = guarded.read(&path).unwrap_or_default();
+            assert!(why.contains("no agent's"), "{name}: {why}");
+            assert_eq!(guarded.written(&path), Some(why), "{name}");
+        }
+        for name in [
+            "workspace",
+            "agents/main/home",
+            "agents/main/cli/x",
+            "agents/main/notes",
+        ] {
+            let path = state.join(name);
+            assert_eq!(
+                (guarded.read(&path), guarded.written(&path)),
+                (None, None),
+                "{name}"
+            );
+        }
+        let variables = home.join(".config/openclaw/env");
+        let why = guarded.read(&variables).unwrap_or_default();
+        assert!(why.contains("the variables of the daemons"), "{why}");
+        assert!(guarded.read(&home.join(".config")).is_some(), "around it");
+    }
+
+    #[test]
+    fn what_logins_run_is_read_and_not_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let guarded = guarded(folder.path());
+        let units = folder.path().join(".config/systemd/user");
+        assert_eq!(guarded.read(&units), None);
+        let why = guarded.written(&units).unwrap_or_default();
+        assert!(why.contains("your units"), "{why}");
+        let program = std::env::current_exe().unwrap();
+        assert_eq!(guarded.read(&program), None);
+        let why = guarded
+            .written(program.parent().unwrap())
+            .unwrap_or_default();
+        assert!(why.contains("a program of this suite"), "{why}");
+        let other = folder.path().join("projects");
+        assert_eq!(
+            (guarded.read(&other), guarded.written(&other)),
+            (None, None)
+        );
+    }
+
+    #[test]
+    fn home_is_not_written_though_the_state_lies_elsewhere() {
+        let folder = tempfile::tempdir().unwrap();
+        let (home, state) = (folder.path().join("home"), folder.path().join("state"));
+        let variables = [
+            ("HOME", home.to_str().unwrap()),
+            ("OPENCLAW_STATE_DIR", state.to_str().unwrap()),
+        ];
+        let guarded = Guarded::of(&Paths::resolve(&variables.into_iter().collect()).unwrap());
+        assert!(!guarded.holds_state(&home) && guarded.holds_state(&state));
+        // The variables lie in it.
+        assert!(guarded.read(&home).is_some() && guarded.written(&home).is_some());
+        assert!(guarded.is_wide(&home) && guarded.is_wide(folder.path()));
+        assert!(!guarded.is_wide(&state) && !guarded.is_wide(&home.join("projects")));
+        assert!(guarded.is_wide(Path::new("/tmp")) && guarded.is_wide(Path::new("/home/somebody")));
+        assert!(!guarded.is_wide(Path::new("/home/somebody/projects")));
+        assert!(!guarded.is_wide(Path::new("/opt")));
+    }
+}

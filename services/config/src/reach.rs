@@ -129,3 +129,68 @@ impl ProviderTool {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn host_is_read_and_shown_as_it_is_written() {
+        for (text, shown) in [
+            ("example.org", "example.org"),
+            ("Example.ORG.", "example.org"),
+            ("*.example.org", "*.example.org"),
+            ("example.org:8443", "example.org:8443"),
+            ("*.a-b_c.org:1", "*.a-b_c.org:1"),
+        ] {
+            assert_eq!(Host::parse(text).unwrap().to_string(), shown);
+        }
+        for (text, problem) in [
+            ("example.org:0", "whose port is none"),
+            ("example.org:65536", "whose port is none"),
+            ("example.org:http", "whose port is none"),
+            ("https://example.org/", "whose port is none"),
+            ("example.org/path", "without https://"),
+            ("", "is written as"),
+            ("*", "is written as"),
+            ("*.", "is written as"),
+            ("a..b", "is written as"),
+            ("a.*.b", "is written as"),
+            ("192.0.2.7", "are named"),
+        ] {
+            let refused = Host::parse(text).unwrap_err();
+            assert!(refused.contains(problem), "{text}: {refused}");
+            assert!(refused.contains(&format!("{text:?}")), "{refused}");
+        }
+    }
+
+    #[test]
+    fn host_allows_itself_at_its_ports() {
+        let allows = |own: &str, host: &str, port| Host::parse(own).unwrap().allows(host, port);
+        assert!(allows("example.org", "example.org", 443));
+        assert!(allows("example.org", "EXAMPLE.org.", 80));
+        assert!(!allows("example.org", "example.org", 8443));
+        assert!(!allows("example.org", "a.example.org", 443));
+        assert!(allows("example.org:8443", "example.org", 8443));
+        assert!(!allows("example.org:8443", "example.org", 443));
+        assert!(allows("*.example.org", "a.example.org", 443));
+        assert!(allows("*.example.org", "b.a.example.org", 80));
+        for host in [
+            "example.org",
+            ".example.org",
+            "notexample.org",
+            "example.org.evil.org",
+        ] {
+            assert!(!allows("*.example.org", host, 443), "{host}");
+        }
+        assert!(!allows("*.example.org", "a.example.org", 22));
+    }
+
+    #[test]
+    fn provider_tools_are_written_as_the_schema_has_them() {
+        for tool in ProviderTool::ALL {
+            let written = serde_json::to_value(tool).unwrap();
+            assert_eq!(written, tool.name());
+        }
+    }
+}

@@ -208,13 +208,17 @@ impl Segment {
         self.header.terms
     }
 
+    /// The terms, sorted.
+    fn keys(&self) -> &[[u8; 8]] {
+        let start = self.header.keys_start;
+        let bytes = self.bytes.get(start..start + self.header.terms * 8);
+        bytes.unwrap_or_default().as_chunks().0
+    }
+
     /// The term with the number `index`; they are sorted.
     pub(crate) fn key(&self, index: usize) -> Key {
-        let start = self.header.keys_start + index * 8;
-        let bytes = self.bytes.get(start..start + 8);
-        bytes
-            .and_then(|b| b.try_into().ok())
-            .map_or(0, u64::from_le_bytes)
+        let key = self.keys().get(index);
+        key.map_or(0, |key| u64::from_le_bytes(*key))
     }
 
     /// Long words, sorted, one a line. Not as a text: to check it, all of it would
@@ -252,20 +256,8 @@ impl Segment {
 
     /// Where the term `key` is.
     pub(crate) fn postings(&self, key: Key) -> Postings<'_> {
-        let (mut low, mut high) = (0, self.header.terms);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if self.key(middle) < key {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        if low < self.header.terms && self.key(low) == key {
-            self.postings_at(low)
-        } else {
-            Postings::default()
-        }
+        let found = (self.keys()).binary_search_by_key(&key, |key| u64::from_le_bytes(*key));
+        found.map_or_else(|_| Postings::default(), |index| self.postings_at(index))
     }
 
     /// Where the term with the number `index` is.

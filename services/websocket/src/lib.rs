@@ -17,7 +17,6 @@ mod heartbeat;
 mod hello;
 mod hub;
 mod injected;
-mod message;
 mod meter;
 mod methods;
 mod outbox;

@@ -83,6 +83,19 @@ impl Language {
         }
     }
 
+    /// Where a note was put, and how it is taken away again.
+    pub(super) fn noted(self, place: &str) -> String {
+        match self {
+            Self::English => format!("Noted in {place}. `/forget {place}` takes it away.\n"),
+            Self::German => format!("Notiert in {place}. `/forget {place}` nimmt es weg.\n"),
+            Self::French => format!("Noté dans {place}. `/forget {place}` le retire.\n"),
+            Self::Spanish => format!("Anotado en {place}. `/forget {place}` lo quita.\n"),
+            Self::Japanese => {
+                format!("{place} に記録しました。`/forget {place}` で取り消せます。\n")
+            }
+        }
+    }
+
     /// Nothing answers.
     pub(super) fn nothing(self) -> &'static str {
         match self {

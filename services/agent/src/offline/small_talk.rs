@@ -131,7 +131,7 @@ fn push(words: &mut [String], c: char) {
 }
 
 /// A letter without its accent.
-fn plain(c: char) -> String {
+pub(super) fn plain(c: char) -> String {
     let plain = match c {
         'à'..='å' | 'ą' => "a",
         'ç' | 'ć' | 'č' => "c",

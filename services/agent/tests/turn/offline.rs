@@ -121,7 +121,10 @@ async fn remember_and_search_go_to_the_runner() {
         outcome.sent.posts[0],
         ("/tool/memory_write".to_owned(), json!({"text": "buy milk"}))
     );
-    assert_eq!(outcome.text(), "Noted in memory/2026-01-02.md:5.\n");
+    assert_eq!(
+        outcome.text(),
+        "Noted in memory/2026-01-02.md:5. `/forget memory/2026-01-02.md:5` takes it away.\n"
+    );
     let found = json!({"results": [
         {"path": "memory/x.md", "startLine": 5, "endLine": 6, "score": 0.5, "snippet": "buy milk"}
     ], "warnings": ["no vectors"]});
@@ -143,6 +146,52 @@ async fn remember_and_search_go_to_the_runner() {
     let outcome = say("/remember x", vec![refused]).await;
     assert!(outcome.text().contains("memory is down"));
     assert_eq!(outcome.end()["type"], "done");
+}
+
+/// In words it is ordered as by the command, and answered the same.
+#[tokio::test]
+async fn order_in_words_keeps_a_note() {
+    for (message, text, answer) in [
+        (
+            "Remember that the spare key is under the blue flowerpot",
+            "the spare key is under the blue flowerpot",
+            "Noted in",
+        ),
+        (
+            "Merk dir bitte, dass die Mülltonne am Dienstag geleert wird",
+            "die Mülltonne am Dienstag geleert wird",
+            "Notiert in",
+        ),
+        (
+            "souviens-toi que la clé est sous le pot de fleurs",
+            "la clé est sous le pot de fleurs",
+            "Noté dans",
+        ),
+        (
+            "Recuerda que la llave está debajo de la maceta azul",
+            "la llave está debajo de la maceta azul",
+            "Anotado en",
+        ),
+        (
+            "鍵は植木鉢の下にあると覚えておいて",
+            "鍵は植木鉢の下にある",
+            "memory/x.md:5 に記録しました",
+        ),
+    ] {
+        let noted = json!({"ok": true, "output": r#"{"path": "memory/x.md", "line": 5}"#});
+        let said = say(message, vec![noted.clone()]).await;
+        assert_eq!(
+            said.sent.posts,
+            [("/tool/memory_write".to_owned(), json!({"text": text}))]
+        );
+        assert!(said.text().starts_with(answer), "{}", said.text());
+        assert!(said.text().contains("`/forget memory/x.md:5`"));
+        let command = say(&format!("/remember {text}"), vec![noted]).await;
+        assert_eq!(said.text(), command.text());
+    }
+    let asked = say("do you remember where the spare key is?", vec![]).await;
+    assert!(asked.sent.posts.is_empty());
+    assert!(asked.text().contains("nothing about that"));
 }
 
 #[tokio::test]

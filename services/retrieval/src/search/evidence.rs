@@ -100,10 +100,7 @@ pub(crate) fn of(
 /// Whether a sentence without the name that is asked for tells of the writer's own: "my
 /// passport", beside what is told of somebody else.
 fn is_of_others(wanted: &Wanted, sentences: &[Sentence<'_>], language: Language) -> bool {
-    let is_asked = |word: &str| {
-        let found = wanted.matches(word, language);
-        found.own | found.related != 0
-    };
+    let is_asked = |word: &str| wanted.matches(word, language).near() != 0;
     sentences
         .iter()
         .filter(|sentence| wanted.sure_names() & sentence.matches.own == 0)
@@ -117,13 +114,11 @@ fn is_of_somebody(
     sentences: &[Sentence<'_>],
     (outside, language): (Matches, Language),
 ) -> bool {
-    if language != Language::German || wanted.nouns == 0 {
-        return false;
-    }
     let found = sentences.iter().map(|sentence| sentence.matches);
     let found = found.fold(outside, Matches::with);
-    let is_asked = |word: &str| seen_of(wanted.matches(word, language)) != 0;
-    wanted.nouns & !seen_of(found) != 0
+    let is_asked = |word: &str| wanted.matches(word, language).seen() != 0;
+    language == Language::German
+        && wanted.nouns & !found.seen() != 0
         && sentences
             .iter()
             .any(|sentence| analysis::is_somebodys(sentence.text, is_asked))
@@ -172,19 +167,18 @@ fn share(
     let around = others.fold(outside, |all, (_, other)| all.with(other.matches));
     let traits = traits(sentences, index, group);
     let mut inside = own.matches;
-    let mut facts = 0;
-    for (fact, bit) in wanted.facts.iter().zip(0..) {
-        facts |= u64::from(fact.meets(traits)) << bit;
-    }
+    let facts = wanted.facts.iter().zip(0..);
+    let facts = facts.filter(|(fact, _)| fact.meets(traits));
+    let facts: u64 = facts.map(|(_, bit)| 1 << bit).sum();
     let role = |word: &str| {
         let found = wanted.matches(word, language);
         Role {
-            is_asked: found.own | found.related != 0,
+            is_asked: found.near() != 0,
             is_kind: found.own & wanted.kinds != 0,
             is_one: found.related & wanted.kinds != 0,
         }
     };
-    let has_kind = wanted.kinds & (own.matches.own | own.matches.related) != 0;
+    let has_kind = wanted.kinds & own.matches.near() != 0;
     let is_told = wanted.has_fact(own.text, traits)
         && (wanted.sought).is_in((&telling(wanted, sentences, index), language), |word| {
             role(word).is_asked
@@ -206,8 +200,7 @@ fn share(
     let found = wanted.weight(inside);
     let covered = found + (wanted.weight(there) - found) * ABOVE;
     let mut share = f64::from(covered / all.max(f32::MIN_POSITIVE)).clamp(0.0, 1.0);
-    let named = inside.own | around.own | (wanted.bare & (inside.related | around.related));
-    if wanted.names & !named != 0 {
+    if (wanted.names & !(there.own | wanted.bare & there.related)) != 0 {
         share *= NAMELESS;
     } else if is_of_others {
         share *= UNTOLD;
@@ -232,16 +225,12 @@ fn is_other_thing(
     (there, language): (Matches, Language),
 ) -> bool {
     let mut missing = wanted.heads.iter();
-    let is_asked = |word: &str| seen_of(wanted.matches(word, language)) != 0;
+    let is_asked = |word: &str| wanted.matches(word, language).seen() != 0;
     missing.any(|(bit, head)| {
         let head = analysis::stem(head, language);
         let is_head = |word: &str| analysis::stem(&word.to_lowercase(), language) == head;
-        seen_of(there) & bit == 0 && analysis::is_of_other_thing(own.text, is_head, is_asked)
+        there.seen() & bit == 0 && analysis::is_of_other_thing(own.text, is_head, is_asked)
     })
-}
-
-fn seen_of(found: Matches) -> u64 {
-    found.own | found.related | found.foreign
 }
 
 /// What may tell what is sought: a sentence; of a reason also the one after it.
@@ -278,14 +267,13 @@ impl Wanted {
     /// The kinds of facts that `text` tells. A time that the question has itself is told only
     /// with a number beside it: the winter concert is on no day, and the one of 3 December is.
     fn facts_in(&self, text: &str, language: Language) -> Traits {
-        let is_asked =
-            |word: &str| self.times != 0 && self.matches(word, language).own & self.times != 0;
+        if self.times == 0 {
+            return analysis::facts(text);
+        }
+        let is_asked = |word: &str| self.matches(word, language).own & self.times != 0;
         let words: Vec<&str> = text
             .split_inclusive(|c: char| !c.is_alphanumeric())
             .collect();
-        if self.times == 0 || !words.iter().any(|word| is_asked(word)) {
-            return analysis::facts(text);
-        }
         let has_digit = |at: Option<usize>| {
             let word = at.and_then(|at| words.get(at));
             word.is_some_and(|word| word.contains(|c: char| c.is_ascii_digit()))
@@ -300,7 +288,7 @@ impl Wanted {
     /// What all words weigh, where those of `found` are found. Words for the kind
     /// of thing that is told, `met`, need not be there.
     fn all(&self, found: Matches, (is_told, met): (bool, u64)) -> f32 {
-        let there = seen_of(found);
+        let there = found.seen();
         let weights = self.weights.iter().enumerate();
         let weights = weights.map(|(at, weight)| {
             let bit = 1 << at;

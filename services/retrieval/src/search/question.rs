@@ -369,11 +369,9 @@ fn speakers(text: &str) -> Vec<Key> {
 }
 
 fn start(text: &str) -> &str {
-    if text.len() <= TEXT_LIMIT {
-        return text;
-    }
-    let fits = (0..=TEXT_LIMIT).rev().find_map(|end| text.get(..end));
-    fits.unwrap_or(text)
+    let mut ends = (0..=text.len().min(TEXT_LIMIT)).rev();
+    let start = ends.find_map(|end| text.get(..end));
+    start.unwrap_or_default()
 }
 
 #[cfg(test)]

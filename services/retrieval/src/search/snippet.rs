@@ -14,8 +14,6 @@ use openclaw_analysis::{self as analysis, Language, Same, Sought, Traits, Word};
 
 /// The most characters shown of a passage (as OpenClaw's).
 const SIZE: usize = 700;
-/// Longer words may be no words, in bytes.
-const SMALL: usize = 32;
 /// What stands where a line is cut.
 const ELLIPSIS: char = '…';
 /// Shown before a match in a line that is cut, in characters.
@@ -47,8 +45,14 @@ impl Matches {
         }
     }
 
-    fn is_empty(self) -> bool {
-        self.own | self.related | self.foreign == 0
+    /// Those that are there or of which something near is.
+    pub(super) fn near(self) -> u64 {
+        self.own | self.related
+    }
+
+    /// Those that are there in any way.
+    pub(super) fn seen(self) -> u64 {
+        self.near() | self.foreign
     }
 }
 
@@ -104,60 +108,35 @@ impl Wanted {
         let mut wanted = Self {
             weights: words.iter().map(|(_, weight)| *weight).collect(),
             facts: words.iter().map(|(word, _)| word.fact).collect(),
+            names: bits(words, |word| word.is_name),
+            bare: bits(words, |word| word.is_bare),
+            nouns: bits(words, |word| word.is_noun),
+            times: bits(words, |word| is_time(&word.plain)),
+            doing: bits(words, |word| word.is_doing),
+            kinds: bits(words, |word| word.is_kind),
+            needed: bits(words, |word| word.is_needed),
+            told_without: bits(words, |word| word.is_sought),
+            known_others: bits(words, SearchWord::has_others),
             asked,
             sought,
             ..Self::default()
         };
         for ((word, _), bit) in words.iter().zip(0..) {
-            for key in &word.keys {
-                wanted.bits.entry(*key).or_default().own |= 1 << bit;
+            let bit = 1 << bit;
+            for (key, found) in found_by(word, bit) {
+                let known = wanted.bits.entry(key).or_default();
+                *known = known.with(found);
             }
-            if !word.plain.is_empty() {
-                let key = as_written(&word.plain);
-                wanted.bits.entry(key).or_default().own |= 1 << bit;
-            }
-            for key in &word.related {
-                wanted.bits.entry(*key).or_default().related |= 1 << bit;
-            }
-            for (key, language) in &word.foreign {
-                let key = language.map_or(*key, |language| of_language(*key, language));
-                wanted.bits.entry(key).or_default().foreign |= 1 << bit;
-            }
-            for key in &word.opposites {
-                wanted.bits.entry(*key).or_default().opposite |= 1 << bit;
-            }
-            // "What wood" is answered by "oak".
-            for key in &word.things {
-                let found = wanted.bits.entry(*key).or_default();
-                let list = if word.is_kind {
-                    &mut found.related
-                } else {
-                    &mut found.foreign
-                };
-                *list |= 1 << bit;
-            }
-            wanted.names |= u64::from(word.is_name) << bit;
-            wanted.bare |= u64::from(word.is_bare) << bit;
             if word.is_name {
                 let name = analysis::unaccented(&word.plain).into();
-                wanted.called.push((1 << bit, name));
+                wanted.called.push((bit, name));
             }
             if let Some(head) = &word.head {
-                wanted.heads.push((1 << bit, head.clone()));
+                wanted.heads.push((bit, head.clone()));
             }
-            wanted.nouns |= u64::from(word.is_noun) << bit;
-            wanted.times |= u64::from(is_time(&word.plain)) << bit;
-            let same = words.iter().zip(0..).filter(|((other, _), at)| {
-                word.whole != 0 && other.whole == word.whole && *at != bit
-            });
-            wanted
-                .wholes
-                .push(same.fold(0, |all, (_, at)| all | 1 << at));
-            wanted.doing |= u64::from(word.is_doing) << bit;
-            wanted.kinds |= u64::from(word.is_kind) << bit;
-            wanted.needed |= u64::from(word.is_needed) << bit;
-            wanted.told_without |= u64::from(word.is_sought) << bit;
-            wanted.known_others |= u64::from(word.has_others()) << bit;
+            wanted.wholes.push(bits(words, |other| {
+                word.whole != 0 && other.whole == word.whole
+            }));
         }
         wanted
     }
@@ -198,11 +177,9 @@ impl Wanted {
     pub(super) fn matches(&self, text: &str, language: Language) -> Matches {
         let is_mark = |c: char| c.is_ascii() && !c.is_ascii_alphanumeric();
         let word = text.trim_matches(is_mark);
-        let is_small = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-        if word.len() <= SMALL && word.bytes().all(is_small) {
+        if word.bytes().all(|byte| byte.is_ascii_lowercase()) {
             // One word, or none: nothing has to be taken apart.
-            let found = (!word.is_empty()).then(|| self.stemmed(word, language));
-            return found.flatten().unwrap_or_default();
+            return self.stemmed(word, language).unwrap_or_default();
         }
         let mut found = Matches::default();
         self.words(text, language, |matches| found = found.with(matches));
@@ -236,7 +213,7 @@ impl Wanted {
         let others = called.filter(|(_, name)| {
             !word.starts_with(name.as_str()) && !name.starts_with(word.as_ref())
         });
-        others.fold(0, |all, (bit, _)| all | bit)
+        others.map(|(bit, _)| bit).sum()
     }
 
     fn bit(&self, key: Key) -> Matches {
@@ -254,6 +231,45 @@ impl Wanted {
         });
         found.sum()
     }
+}
+
+/// What finds `word`, and as what: with its bit.
+fn found_by(word: &SearchWord, bit: u64) -> impl Iterator<Item = (Key, Matches)> {
+    let none = Matches::default();
+    let own = Matches { own: bit, ..none };
+    let related = Matches {
+        related: bit,
+        ..none
+    };
+    let foreign = Matches {
+        foreign: bit,
+        ..none
+    };
+    let opposite = Matches {
+        opposite: bit,
+        ..none
+    };
+    // "What wood" is answered by "oak".
+    let thing = if word.is_kind { related } else { foreign };
+    let written = Some(&word.plain).filter(|plain| !plain.is_empty());
+    let written = written.map(|plain| (as_written(plain), own));
+    let of_others = word.foreign.iter().map(move |(key, language)| {
+        let key = language.map_or(*key, |language| of_language(*key, language));
+        (key, foreign)
+    });
+    let with = |found: Matches| move |key: &Key| (*key, found);
+    let keys = word.keys.iter().map(with(own)).chain(written);
+    keys.chain(word.related.iter().map(with(related)))
+        .chain(of_others)
+        .chain(word.opposites.iter().map(with(opposite)))
+        .chain(word.things.iter().map(with(thing)))
+}
+
+/// The bits of those words that are such.
+fn bits(words: &[(&SearchWord, f32)], is_such: impl Fn(&SearchWord) -> bool) -> u64 {
+    let words = words.iter().zip(0..);
+    let words = words.filter(|((word, _), _)| is_such(word));
+    words.map(|(_, bit)| 1 << bit).sum()
 }
 
 fn is_time(word: &str) -> bool {
@@ -335,7 +351,7 @@ fn best_window(lines: &[Line<'_>], query: &Wanted) -> (usize, usize) {
         let found = lines[first..end].iter().map(|line| line.matches);
         let found = found.fold(Matches::default(), Matches::with);
         let weight = query.weight(found);
-        if weight >= best.2 && (weight > best.2 || !lines[first].matches.is_empty()) {
+        if weight >= best.2 && (weight > best.2 || lines[first].matches.seen() != 0) {
             best = (first, end, weight);
         }
     }

@@ -2,6 +2,7 @@
 //! follow them.
 
 use openclaw_conversations::sessions::{Shown, Wanted};
+use openclaw_message_views as message;
 use openclaw_runs::{Core, injected};
 use openclaw_sessions::transcript::{Entry, Message};
 use openclaw_sessions::{SessionKey, now_ms};
@@ -10,7 +11,6 @@ use serde_json::{Value, json};
 use super::{RunReport, SENT};
 use crate::audience::Audience;
 use crate::hub::Hub;
-use crate::message;
 use crate::session_row::{Rows, changed};
 
 /// Messages among which one is looked for that was just said.
@@ -41,16 +41,8 @@ pub(super) async fn tell_said(core: &Core, hub: &Hub, key: &SessionKey, id: &str
     let seq = history.total.saturating_sub(newer as u64);
     let row = Rows::new(core).row(&shown.session, &shown.entry);
     hub.tell(audience, "session.message", || {
-        json!({
-            "sessionKey": key.as_str(),
-            "agentId": key.agent().as_str(),
-            "sessionId": shown.session.id,
-            "messageId": entry.id,
-            "messageSeq": seq,
-            "message": message::single(entry, seq, ""),
-            "session": row,
-            "ts": now_ms(),
-        })
+        let message = message::single(entry, seq, "");
+        message::event((key, &shown.session.id), message, &row)
     });
 }
 
@@ -98,17 +90,10 @@ impl RunReport<'_> {
         let wanted = |entry: &Entry| matches!(entry.message, Message::User(_)) == (reason == SENT);
         for (seq, entry) in entries.iter().filter(|(_, entry)| wanted(entry)) {
             let payload = || {
-                json!({
-                    "sessionKey": self.key,
-                    "agentId": self.agent_id,
-                    "sessionId": self.session_id,
-                    "runId": self.run_id,
-                    "messageId": entry.id,
-                    "messageSeq": seq,
-                    "message": message::single(entry, *seq, self.run_id),
-                    "session": row,
-                    "ts": now_ms(),
-                })
+                let message = message::single(entry, *seq, self.run_id);
+                let mut event = message::event((&self.run.key, self.session_id), message, row);
+                event["runId"] = json!(self.run_id);
+                event
             };
             let audience = Audience::Messages(self.key);
             self.hub.tell(audience, "session.message", payload);

@@ -35,21 +35,51 @@ async fn a_question_is_answered_from_a_note_with_its_place() {
     assert!(text(of_role(&messages, "assistant")[0]).contains("Nováček"));
 }
 
+/// File and line of a note, of what was said when it was kept.
+fn place(said: &str) -> (&str, usize) {
+    let place = said
+        .strip_prefix("Noted in ")
+        .and_then(|it| it.split_once(". "));
+    let place = place.and_then(|(place, _)| place.split_once(':'));
+    let (path, line) = place.unwrap_or_else(|| panic!("{said}"));
+    (path, line.parse().unwrap())
+}
+
+/// Ordered in words, and asked about after that; the question keeps nothing.
+#[tokio::test]
+async fn what_is_ordered_to_be_remembered_is_found_and_taken_away() {
+    let suite = started().await;
+    let said = suite
+        .say("remember that the spare key is under the blue flowerpot")
+        .await;
+    let (path, line) = place(&said);
+    let noted = |suite: &Suite| suite.written(path).unwrap().matches("flowerpot").count();
+    let file = suite.written(path).unwrap();
+    assert!(
+        file.lines().nth(line - 1).unwrap().contains("flowerpot"),
+        "{file}"
+    );
+    let answer = suite.say("Do you remember where the spare key is?").await;
+    assert!(answer.starts_with("In memory/"), "{answer}");
+    assert!(
+        answer.lines().next().unwrap().contains("flowerpot"),
+        "{answer}"
+    );
+    assert_eq!(noted(&suite), 1);
+    suite.say(&format!("/forget {path}:{line}")).await;
+    assert_eq!(noted(&suite), 0);
+}
+
 #[tokio::test]
 async fn what_is_remembered_is_found() {
     let suite = started().await;
     let said = suite
         .say("/remember The spare key hangs behind the clock.")
         .await;
-    let place = said
-        .trim()
-        .strip_prefix("Noted in ")
-        .unwrap_or_else(|| panic!("{said}"));
-    let (path, line) = place.trim_end_matches('.').split_once(':').unwrap();
-    let line: usize = line.parse().unwrap();
+    let (path, line) = place(&said);
     let file = suite.written(path).unwrap();
     let noted = file.lines().nth(line - 1).unwrap();
-    assert!(noted.contains("spare key"), "{place}: {file}");
+    assert!(noted.contains("spare key"), "{said}: {file}");
 
     let found = suite.say("/search spare key").await;
     assert!(

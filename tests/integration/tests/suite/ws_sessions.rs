@@ -115,11 +115,74 @@ async fn pages_of_history_stay_the_same_while_messages_come() {
     assert_eq!(reset, json!({"kind": "reset"}));
 }
 
+/// A client that was away is told what it missed, as the events that it would have been told;
+/// after a reset it begins anew.
+#[tokio::test]
+async fn history_goes_on_from_a_cursor() {
+    let (suite, model) = scene().await;
+    suite.say("first").await;
+    let mut socket = Socket::enter(&suite).await;
+    let since = |cursor: &Value| json!({"sessionKey": "main", "cursor": cursor});
+    let page = json!({"sessionKey": "main"});
+    let page = socket.call("chat.history", page).await;
+    let cursor = &page["deltaCursor"];
+    let none = socket.call("chat.history", since(cursor)).await;
+    assert_eq!(
+        (&none["kind"], &none["messages"], &none["deltaCursor"]),
+        (&json!("delta"), &json!([]), cursor),
+        "{none}"
+    );
+
+    model.push(Scenario::held("held", "gate"));
+    let message = json!({"sessionKey": "main", "message": "second", "idempotencyKey": "k2"});
+    socket.call("chat.send", message).await;
+    let message = json!({"sessionKey": "main", "message": "third", "idempotencyKey": "k3", "queueMode": "followup"});
+    socket.call("chat.send", message).await;
+    let waiting = socket.call("chat.history", since(cursor)).await;
+    let ids = |answer: &Value| -> Vec<String> {
+        let messages = answer["messages"].as_array().unwrap().iter();
+        messages
+            .map(|it| it["message"]["content"].to_string())
+            .collect()
+    };
+    assert_eq!(ids(&waiting).len(), 1, "{waiting}");
+    assert_eq!(waiting["pendingInputs"]["total"], 1, "{waiting}");
+    model.release("gate");
+    socket.end_of("k3").await;
+
+    for cursor in [cursor, &waiting["deltaCursor"]] {
+        let missed = socket.call("chat.history", since(cursor)).await;
+        assert!(
+            ids(&missed).iter().any(|it| it.contains("third")),
+            "{missed}"
+        );
+        let last = missed["messages"].as_array().unwrap().last().unwrap();
+        assert_eq!(last["message"]["role"], "assistant", "{missed}");
+        assert_eq!(last["message"]["__openclaw"]["seq"], last["messageSeq"]);
+        assert_eq!(last["sessionKey"], "agent:main:main", "{missed}");
+        assert_eq!(missed["sessionInfo"]["key"], "agent:main:main", "{missed}");
+        assert_eq!(missed["pendingInputs"]["total"], 0, "{missed}");
+        let rest = socket
+            .call("chat.history", since(&missed["deltaCursor"]))
+            .await;
+        assert_eq!(rest["messages"], json!([]), "{rest}");
+    }
+    let mut both = since(cursor);
+    both["offset"] = json!(1);
+    socket.fail("chat.history", both).await;
+    socket.call("sessions.reset", json!({"key": "main"})).await;
+    let reset = socket.call("chat.history", since(cursor)).await;
+    assert_eq!(reset, json!({"kind": "reset"}));
+}
+
 /// As OpenClaw's gateway does: from the last reset on, and what was before around a
 /// message that is named.
 #[tokio::test]
 async fn history_begins_with_the_last_reset() {
-    let (suite, _model) = scene().await;
+    let model = Server::start().await.unwrap();
+    // An answer quotes what it is told, what memory found too.
+    let setup = Setup::anthropic(&model).set("agents.defaults.memorySearch.recall.enabled", false);
+    let suite = setup.start().await;
     let mut socket = Socket::enter(&suite).await;
     for number in 0..3 {
         suite.say(&format!("old-{number}")).await;

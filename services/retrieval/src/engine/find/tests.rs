@@ -133,3 +133,60 @@ fn newer_note_is_first_where_age_counts() {
         assert_eq!(hits[0].path, first, "{hits:?}");
     }
 }
+
+/// The hits of a question among these documents.
+fn found_in(documents: &[Document], question: &str) -> Vec<Hit> {
+    let folder = tempfile::tempdir().unwrap();
+    let (engine, _) = Engine::open(folder.path(), Options::default()).unwrap();
+    engine.put(documents).unwrap();
+    engine.search(&Query::new(question, NOW_MS)).unwrap().hits
+}
+
+#[test]
+fn who_is_asked_answers() {
+    let asked = "Where do the boat and the oars sleep?";
+    let reply = |before: &str, path: &str| {
+        let answer = ("ada", "The boat? In the shed by the mill.");
+        let documents = match path {
+            "" => vec![conversation("lake", &[("bob", before), answer])],
+            other => vec![
+                conversation("lake", &[("bob", before)]),
+                conversation(other, &[answer]),
+            ],
+        };
+        let found = found_in(&documents, "where does the boat sleep?");
+        saying(&found, "shed").reply
+    };
+    assert!(reply(asked, "") > 0.5);
+    assert_eq!(
+        reply("The boat and the oars sleep.", ""),
+        0.0,
+        "nothing was asked"
+    );
+    assert_eq!(reply(asked, "mill"), 0.0, "in another conversation");
+    assert_eq!(
+        saying(
+            &found_in(&[conversation("lake", &[("bob", asked)])], "boat"),
+            "oars"
+        )
+        .reply,
+        0.0
+    );
+}
+
+/// What only repeats the question was asked; a note was kept, whatever it says.
+#[test]
+fn message_that_only_repeats_is_a_question_and_a_note_stays_one() {
+    let said = [
+        ("user", "Spare key"),
+        ("user", "The spare key hangs behind the clock"),
+    ];
+    let found = found_in(&[conversation("talk", &said)], "spare key");
+    let kinds = said.map(|(_, text)| {
+        let hit = found.iter().find(|hit| hit.snippet == text);
+        hit.unwrap_or_else(|| panic!("{text}: {found:?}")).kind
+    });
+    assert_eq!(kinds, [Kind::Asked, Kind::Told]);
+    let found = found_in(&[note("keys", 2, "Spare key")], "spare key");
+    assert_eq!(found[0].kind, Kind::Note);
+}

@@ -315,3 +315,310 @@ fn what_the_writer_calls_theirs_is_not_of_who_is_asked_about() {
     // What is theirs is another thing.
     is_near(share("Ada called. The passport is in my drawer."), of_ada);
 }
+
+fn wanted(words: &[&SearchWord], asked: Traits, sought: Sought) -> Wanted {
+    let words: Vec<(&SearchWord, f32)> = words.iter().map(|word| (*word, 1.0)).collect();
+    Wanted::new(&words, (asked, sought))
+}
+
+fn tells_in(language: Language, words: &[&SearchWord], text: &str, above: &str) -> f64 {
+    let wanted = wanted(words, Traits::default(), Sought::default());
+    of(&wanted, (text, (above, false)), language).share
+}
+
+/// What a word that is missing counts, of which nothing is told; it weighs two beside a fox.
+#[test]
+fn what_is_missing_counts_by_what_the_word_is() {
+    let fox = word("fox", "");
+    let plain = || word("live", "");
+    let share = |missing: SearchWord, asked: Traits, text: &str| {
+        let words = [(&fox, 1.0), (&missing, 2.0)];
+        let wanted = Wanted::new(&words, (asked, Sought::default()));
+        of(&wanted, (text, ("", false)), Language::English).share
+    };
+    let missing = |word| 1.0 / share(word, Traits::default(), "a fox") - 1.0;
+    is_near_to(missing(plain()), 2.0);
+    let doing = SearchWord {
+        is_doing: true,
+        ..plain()
+    };
+    is_near_to(missing(doing), 2.0 * DOING.1);
+    let needed = SearchWord {
+        is_needed: true,
+        ..plain()
+    };
+    is_near_to(missing(needed), 2.0 * KIND);
+    let both = SearchWord {
+        is_needed: true,
+        is_doing: true,
+        ..plain()
+    };
+    is_near_to(missing(both), 2.0 * KIND);
+    is_near_to(missing(word("live", "dwell")), 2.0 * MISSING);
+    let kind = |related| SearchWord {
+        is_kind: true,
+        ..word("breed", related)
+    };
+    is_near_to(missing(kind("")), 2.0);
+    is_near_to(missing(kind("race")), 2.0 * KIND);
+    // Where the number is told that is asked for, a verb counts less, and what names it nothing.
+    let told = |word, text| 1.0 / share(word, Traits::NUMBER, text) - 1.0;
+    let doing = || SearchWord {
+        is_doing: true,
+        ..plain()
+    };
+    is_near_to(told(doing(), "three fox"), 2.0 * DOING.0);
+    let count = || SearchWord {
+        fact: Traits::NUMBER,
+        ..word("count", "")
+    };
+    is_near_to(told(count(), "three fox"), 0.0);
+    let sought = || SearchWord {
+        is_sought: true,
+        ..word("number", "")
+    };
+    is_near_to(told(sought(), "three fox"), 0.0);
+    // What the columns of a row are for is not known.
+    is_near_to(told(sought(), "| 3 | fox |"), 2.0);
+    is_near_to(told(plain(), "three fox"), 2.0);
+}
+
+fn is_near_to(found: f64, expected: impl Into<f64>) {
+    let expected = expected.into();
+    assert!(
+        (found - expected).abs() < 1e-5,
+        "{found} instead of {expected}"
+    );
+}
+
+#[test]
+fn name_is_there_once_it_is_in_any_sentence() {
+    let (ada, fox) = (name("ada"), word("fox", ""));
+    let share = |text: &str| tells_in(Language::English, &[&ada, &fox], text, "");
+    is_near(share("Ada saw a fox. Ada slept."), 1.0);
+    is_near(share("Ada slept. Ada woke, and a fox."), 1.0);
+    is_near(share("A fox and Bob."), 0.5 * NAMELESS);
+}
+
+#[test]
+fn what_a_sentence_names_itself_may_be_the_writers() {
+    let (ada, passport) = (name("ada"), word("passport", ""));
+    let share = |text: &str| tells_in(Language::English, &[&ada, &passport], text, "");
+    is_near(share("Ada has my passport."), 1.0);
+    is_near(share("My passport is here. Ada called."), 0.5 * NAMELESS);
+    // No name is asked for.
+    let own = tells_in(Language::English, &[&passport], "My passport is here.", "");
+    is_near(own, 1.0);
+}
+
+/// In German a name is written as any noun is.
+#[test]
+fn what_is_somebodys_is_not_of_a_noun_that_is_missing() {
+    let noun = |own: &str, related: &str| SearchWord {
+        is_noun: true,
+        ..word(own, related)
+    };
+    let stem = |word| analysis::stem(word, Language::German).into_owned();
+    let size = noun(&stem("schuhgr\u{f6}\u{df}e"), "");
+    let jonas = noun(&stem("jonas"), "");
+    let share = |text: &str, above: &str| tells_in(Language::German, &[&size, &jonas], text, above);
+    let of_other = "Katrins Schuhgr\u{f6}\u{df}e ist 38.";
+    is_near(share(of_other, ""), 0.5 * UNTOLD);
+    is_near(share("Die Schuhgr\u{f6}\u{df}e ist 38.", ""), 0.5);
+    is_near(share(of_other, "Jonas"), 0.5 + 0.5 * f64::from(ABOVE));
+    is_near(share("Jonas und Katrins Schuhgr\u{f6}\u{df}e.", ""), 1.0);
+    // Not in other languages.
+    let english = noun("passport", "");
+    let text = "James passport is here.";
+    is_near(
+        tells_in(Language::English, &[&english, &noun("ada", "")], text, ""),
+        0.5,
+    );
+}
+
+#[test]
+fn what_another_owns_is_not_told_of_the_one_who_is_asked_about() {
+    let mut keys = Vec::new();
+    analysis::words("\u{9774}", |word| match word {
+        analysis::Word::Exact(word) | analysis::Word::Plain(word) => keys.push(term::key(word)),
+    });
+    let shoes = SearchWord {
+        keys,
+        ..word("", "")
+    };
+    let share = |text: &str, above: &str| {
+        let wanted = wanted(&[&shoes], Traits::default(), Sought::default());
+        let owner = ("\u{7f8e}\u{54b2}".to_owned(), "\u{9774}".to_owned());
+        let wanted = wanted.with_owners(vec![owner]);
+        of(&wanted, (text, (above, false)), Language::English).share
+    };
+    let other = "\u{5065}\u{592a}\u{306e}\u{9774}\u{306f}24";
+    let own = "\u{7f8e}\u{54b2}\u{306e}\u{9774}\u{306f}24";
+    assert!(share(other, "") < share(own, ""));
+    is_near(
+        share(other, "\u{7f8e}\u{54b2}"),
+        share(own, "\u{7f8e}\u{54b2}"),
+    );
+}
+
+/// "Opens" and "closes" are both of the hours, and so near to each other.
+#[test]
+fn opposite_of_what_is_asked_is_no_answer() {
+    let opens = SearchWord {
+        opposites: vec![term::key("close")],
+        ..word("open", "close")
+    };
+    let shop = word("shop", "");
+    let share =
+        |text: &str, above: &str| tells_in(Language::English, &[&opens, &shop], text, above);
+    is_near(share("the shop closes", ""), 0.9 * UNTOLD);
+    is_near(share("the shop opens", ""), 1.0);
+    is_near(share("the shop opens and closes", ""), 1.0);
+    is_near(share("the shop opens and closes", "open"), 1.0);
+    is_near(
+        share("the shop closes", "open"),
+        0.9 + 0.1 * f64::from(ABOVE),
+    );
+}
+
+#[test]
+fn water_tank_is_not_the_diesel_tank() {
+    let diesel = SearchWord {
+        head: Some("tank".to_owned()),
+        ..word("diesel", "")
+    };
+    let tank = word("tank", "");
+    let share =
+        |text: &str, above: &str| tells_in(Language::English, &[&diesel, &tank], text, above);
+    is_near(share("the water tank holds 90", ""), 0.5 * UNTOLD);
+    is_near(share("the water tanks hold 90", ""), 0.5 * UNTOLD);
+    is_near(share("the tank holds 90", ""), 0.5);
+    is_near(share("the diesel tank beside the water tank", ""), 1.0);
+    is_near(
+        share("the water tank holds 90", "diesel"),
+        0.5 + 0.5 * f64::from(ABOVE),
+    );
+}
+
+#[test]
+fn sentence_without_any_word_answers_where_it_refers_back() {
+    let hen = word("hen", "");
+    let told = |text: &str| {
+        let wanted = wanted(&[&hen], Traits::NUMBER, Sought::default());
+        of(&wanted, (text, ("", false)), Language::English).share
+    };
+    is_near(
+        told("A hen. There are seven cats."),
+        f64::from(ABOVE) * APART,
+    );
+    is_near(told("A hen. They have seven legs."), f64::from(ABOVE));
+}
+
+#[test]
+fn reason_may_be_told_by_the_sentence_after() {
+    let hen = word("hen", "");
+    let is_told = |text: &str, sought| {
+        let wanted = wanted(&[&hen], Traits::default(), sought);
+        of(&wanted, (text, ("", false)), Language::English).is_told
+    };
+    let after = "The hen stayed. Because it rained.";
+    assert!(is_told(after, Sought::REASON));
+    assert!(!is_told("The hen stayed. It rained.", Sought::REASON));
+    assert!(is_told("Because it rained the hen stayed.", Sought::REASON));
+    // Where nothing is wanted, nothing is told.
+    assert!(!is_told(after, Sought::default()));
+}
+
+#[test]
+fn amount_is_told_by_money_and_a_count_by_a_number_that_is_no_day() {
+    let hen = word("hen", "");
+    let is_told = |asked: Traits, text: &str| {
+        let wanted = wanted(&[&hen], asked, Sought::default());
+        of(&wanted, (text, ("", false)), Language::English).is_told
+    };
+    assert!(is_told(Traits::NUMBER, "We have 12 hens"));
+    assert!(!is_told(Traits::NUMBER, "The hens came on 3 December"));
+    assert!(is_told(
+        Traits::NUMBER.with(Traits::DATE),
+        "The hens came on 3 December"
+    ));
+    let price = Traits::NUMBER.with(Traits::MONEY);
+    assert!(is_told(price, "The hens cost 30 euros"));
+    assert!(!is_told(price, "The hens are old") && !is_told(Traits::DATE, "The hens are old"));
+    assert!(!is_told(Traits::DATE, "We have twelve old hens"));
+}
+
+#[test]
+fn time_of_the_question_is_told_by_a_number_on_either_side() {
+    let winter = SearchWord {
+        plain: "winter".to_owned(),
+        ..word("winter", "")
+    };
+    let facts = |text: &str| {
+        let wanted = wanted(&[&winter], Traits::DATE, Sought::default());
+        wanted
+            .facts_in(text, Language::English)
+            .meets(Traits::RELATIVE.with(Traits::DATE))
+    };
+    assert!(facts("the 7 winter days") && facts("winter 7 of them") && facts("in spring"));
+    assert!(
+        !facts("winter, in the hall of 90 seats") && !facts("winter") && !facts("a winter hall")
+    );
+    let none = wanted(&[&word("fox", "")], Traits::DATE, Sought::default());
+    assert!(
+        none.facts_in("winter", Language::English)
+            .meets(Traits::RELATIVE.with(Traits::DATE))
+    );
+}
+
+#[test]
+fn sentence_beside_is_shown_for_a_fact_only_where_it_is_missing() {
+    let filler = "Nothing of all this has to do with what anybody asked for today. ".repeat(4);
+    let fox = [(word("fox", ""), 3.0)];
+    let answer = |text: &str| tells(&fox, Traits::NUMBER, text, "").answer;
+    let both = format!("{filler}The 3 foxes sleep. Then come 7 others. {filler}");
+    assert_eq!(answer(&both), "The 3 foxes sleep.");
+    let second = format!("{filler}So it was then. The 3 foxes sleep. {filler}");
+    assert_eq!(answer(&second), "The 3 foxes sleep.");
+    let lines = "The fox sleeps.\nNothing else.";
+    assert_eq!(answer(lines), "The fox sleeps.", "of two lines one");
+    assert_eq!(
+        answer("The fox sleeps. Nothing else."),
+        "The fox sleeps. Nothing else."
+    );
+    assert_eq!(answer("---\n***"), "---\n***", "no sentence");
+}
+
+#[test]
+fn best_of_equal_sentences_is_the_first() {
+    let filler = "Nothing of all this has to do with what anybody asked for today. ".repeat(4);
+    let text = format!("The fox woke. {filler}The fox slept. {filler}");
+    let fox = [(word("fox", ""), 3.0)];
+    assert_eq!(
+        tells(&fox, Traits::default(), &text, "").answer,
+        "The fox woke."
+    );
+}
+
+#[test]
+fn day_stands_once_though_it_is_above_as_well() {
+    let (fox, day) = (word("fox", ""), word("day", ""));
+    let share = of_english(&[&fox, &day], ("a fox", "day"), true).share;
+    is_near(share, 0.5 + 0.5 * f64::from(ABOVE));
+}
+
+/// "Which school": a note has to say which, and not only that there is one.
+#[test]
+fn kind_that_is_asked_for_is_named() {
+    let school = SearchWord {
+        is_kind: true,
+        ..word("school", "")
+    };
+    let cake = word("cake", "");
+    let is_told = |text: &str| {
+        let wanted = wanted(&[&school, &cake], Traits::NUMBER, Sought::default());
+        of(&wanted, (text, ("", false)), Language::English).is_told
+    };
+    assert!(is_told("There were 3 cakes at Linz school"));
+    assert!(!is_told("There were 3 cakes on the school trip"));
+}

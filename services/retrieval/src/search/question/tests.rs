@@ -255,3 +255,52 @@ fn pairs_that_say_a_day_give_way_to_it_and_others_stay() {
     assert!(!has(&asked, "昨日") && has(&asked, "医者"), "{asked:?}");
     assert_eq!(asked.day.unwrap().name, "2026-03-03");
 }
+
+#[test]
+fn long_question_is_looked_at_up_to_its_limit() {
+    let letters = "\u{e4}".repeat(TEXT_LIMIT);
+    assert_eq!(start(&letters).len(), TEXT_LIMIT);
+    assert_eq!(
+        start(&format!("a{letters}")).len(),
+        TEXT_LIMIT - 1,
+        "whole letters"
+    );
+    let exact = "x".repeat(TEXT_LIMIT);
+    assert_eq!(
+        (start(&exact), start("who?"), start("")),
+        (&*exact, "who?", "")
+    );
+    let pasted = format!(
+        "who keeps the ledger? {} quetzal",
+        "filler ".repeat(TEXT_LIMIT / 7)
+    );
+    let question = read(Language::English, &["x"], &pasted);
+    assert!(question.words.iter().any(|word| word.plain == "ledger"));
+    assert!(!question.words.iter().any(|word| word.plain == "quetzal"));
+}
+
+/// What else is said for a word is known by the pair in which it begins.
+#[test]
+fn words_of_a_run_have_others_where_they_begin() {
+    let question = read(Language::English, &["x"], "近所医者");
+    let (neighbour, doctor) = (&question.words[0].related, &question.words[1].related);
+    assert!(!doctor.is_empty() && !neighbour.is_empty(), "{question:?}");
+    assert!(
+        !doctor.iter().any(|key| neighbour.contains(key)),
+        "{question:?}"
+    );
+}
+
+#[test]
+fn question_of_a_reason_asks_for_no_price() {
+    let asked = |text| read(Language::Spanish, &["x"], text).asked;
+    assert!(asked("¿Por qué le cuesta dormir?").is_empty());
+    assert!(!asked("¿Cuánto cuesta dormir?").is_empty());
+}
+
+#[test]
+fn question_names_who_may_have_said_it() {
+    let question = read(Language::English, &["x"], "Did Ada call?");
+    assert!(question.speakers.contains(&term::speaker_key("ada")));
+    assert!(!question.speakers.contains(&term::speaker_key("bob")));
+}

@@ -99,7 +99,11 @@ fn matches_are_the_words_themselves_or_what_is_near_to_them() {
     assert_eq!(weight("renard"), 3.0 * 0.5);
     assert_eq!(weight("fox vixen renard"), 3.0, "once");
     assert_eq!(weight("vixen renard"), 3.0 * 0.8);
-    assert!(of("zebra").is_empty() && !of("renard").is_empty() && !of("vixen").is_empty());
+    assert_eq!(
+        ["zebra", "renard", "vixen"].map(|it| of(it).seen()),
+        [0, 1, 1]
+    );
+    assert_eq!(of("renard").near(), 0);
     let mut seen = Vec::new();
     wanted.words("The fox is a zebra", Language::English, |one| {
         seen.push(one.own)
@@ -213,7 +217,7 @@ fn matches_of_another_language_are_of_its_texts_alone() {
         ..SearchWord::default()
     };
     let wanted = Wanted::new(&[(&oven, 1.0)], (Traits::default(), Sought::default()));
-    let seen = |language| !wanted.matches("four tyres", language).is_empty();
+    let seen = |language| wanted.matches("four tyres", language).seen() != 0;
     assert!(seen(Language::French) && !seen(Language::English));
 }
 
@@ -229,4 +233,198 @@ fn matches_of_words_as_they_are_written_need_no_stem() {
     // It says nothing in Italian.
     assert_eq!(wanted.matches("Fosse", Language::Italian).own, 1);
     assert_eq!(wanted.matches("pozza", Language::Italian).own, 0);
+}
+
+#[test]
+fn matches_add_up_and_nothing_takes_another_away() {
+    let all = Matches {
+        own: 0b0011,
+        related: 0b0101,
+        foreign: 0b1001,
+        opposite: 0b0110,
+    };
+    let none = Matches::default();
+    assert_eq!(
+        (all.with(all), all.with(none), none.with(all)),
+        (all, all, all)
+    );
+    let other = Matches {
+        own: 0b0100,
+        ..none
+    };
+    assert_eq!(
+        (all.with(other).own, all.near(), all.seen()),
+        (0b0111, 0b0111, 0b1111)
+    );
+    assert_eq!((none.near(), none.seen()), (0, 0));
+    // What is there in two ways is there.
+    let twice = Matches {
+        own: 1,
+        related: 1,
+        foreign: 1,
+        ..none
+    };
+    assert_eq!((twice.near(), twice.seen()), (1, 1));
+}
+
+/// The word alone, as `text` has it, in texts of `language`.
+fn found(word: &SearchWord, text: &str, language: Language) -> Matches {
+    Wanted::new(&[(word, 1.0)], (Traits::default(), Sought::default())).matches(text, language)
+}
+
+#[test]
+fn word_is_found_by_whatever_stands_for_it() {
+    let keys = |word: &str| vec![term::key(word)];
+    let wood = |is_kind| SearchWord {
+        plain: "wood".to_owned(),
+        keys: keys("wood"),
+        foreign: vec![
+            (term::key("renard"), None),
+            (term::key("renard"), Some(Language::French)),
+        ],
+        things: keys("oak"),
+        opposites: keys("metal"),
+        is_kind,
+        ..SearchWord::default()
+    };
+    let of = |text| found(&wood(true), text, Language::English);
+    assert_eq!((of("wood").own, of("Wood,").own, of("iron").own), (1, 1, 0));
+    assert_eq!((of("metal").opposite, of("metal").seen()), (1, 0));
+    // Oak is a wood, where it is asked which; otherwise it only has to do with it.
+    let oak = |is_kind| found(&wood(is_kind), "oak", Language::English);
+    assert_eq!((oak(true).related, oak(true).foreign), (1, 0));
+    assert_eq!((oak(false).related, oak(false).foreign), (0, 1));
+    let renard = |language| found(&wood(true), "renard", language).foreign;
+    assert_eq!([Language::French, Language::English].map(renard), [1, 1]);
+}
+
+#[test]
+fn word_is_read_whatever_marks_and_letters_it_has() {
+    let of = |own: &str, text, language| {
+        let word = SearchWord {
+            keys: vec![term::key(own)],
+            ..SearchWord::default()
+        };
+        found(&word, text, language).own
+    };
+    let trouble = analysis::stem("\u{e4}rger", Language::German);
+    for text in [
+        "\u{e4}rger",
+        "\u{e4}rger.",
+        "(\u{c4}rger)",
+        "der \u{c4}rger!",
+    ] {
+        assert_eq!(of(&trouble, text, Language::German), 1, "{text}");
+    }
+    assert_eq!(of("2b", "in room 2b", Language::English), 1);
+    assert_eq!(of("2b", "2b", Language::English), 1);
+    assert_eq!(of("fox", "--", Language::English), 0);
+    assert_eq!(of("fox", "", Language::English), 0);
+}
+
+#[test]
+fn name_is_not_found_in_a_word_that_shares_its_stem() {
+    let stem = term::key(&analysis::stem("marido", Language::Spanish));
+    let of = |name: &str, text: &str| {
+        let word = SearchWord {
+            plain: name.to_owned(),
+            keys: vec![stem],
+            is_name: true,
+            ..SearchWord::default()
+        };
+        found(&word, text, Language::Spanish).own
+    };
+    assert_eq!(of("maren", "marido"), 0);
+    assert_eq!(of("marido", "marido"), 1);
+    assert_eq!(of("maren", "maren"), 1, "as it is written");
+}
+
+#[test]
+fn words_of_one_kind_are_told_by_their_bits() {
+    let word = |plain: &str, whole, is_such| SearchWord {
+        plain: plain.to_owned(),
+        whole,
+        is_name: is_such,
+        is_kind: is_such,
+        is_noun: is_such,
+        is_doing: is_such,
+        is_needed: is_such,
+        is_sought: is_such,
+        is_bare: is_such,
+        related: vec![1; usize::from(is_such)],
+        head: is_such.then(|| "tank".to_owned()),
+        ..SearchWord::default()
+    };
+    let words = [
+        word("diesel", 7, true),
+        word("winter", 7, false),
+        word("fox", 0, true),
+        word("hen", 0, false),
+    ];
+    let words: Vec<(&SearchWord, f32)> = words.iter().map(|word| (word, 1.0)).collect();
+    let wanted = Wanted::new(&words, (Traits::default(), Sought::default()));
+    let such = [
+        wanted.names,
+        wanted.kinds,
+        wanted.nouns,
+        wanted.doing,
+        wanted.needed,
+        wanted.told_without,
+        wanted.bare,
+        wanted.known_others,
+    ];
+    assert_eq!(such, [0b0101; 8]);
+    assert_eq!(wanted.times, 0b0010);
+    assert_eq!(wanted.wholes, [0b0011, 0b0011, 0, 0]);
+    let heads: Vec<u64> = wanted.heads.iter().map(|(bit, _)| *bit).collect();
+    assert_eq!(heads, [0b0001, 0b0100]);
+}
+
+#[test]
+fn words_beyond_what_can_be_told_apart_are_left_out() {
+    let words: Vec<SearchWord> = (0..70)
+        .map(|key| SearchWord {
+            keys: vec![key],
+            ..SearchWord::default()
+        })
+        .collect();
+    let words: Vec<(&SearchWord, f32)> = words.iter().map(|word| (word, 1.0)).collect();
+    let wanted = Wanted::new(&words, (Traits::default(), Sought::default()));
+    assert_eq!(wanted.weights.len(), 64);
+    assert_eq!((wanted.bit(63).own, wanted.bit(64).own), (1 << 63, 0));
+}
+
+#[test]
+fn wanted_day_is_that_of_the_note_with_its_name() {
+    let day = Day {
+        name: "2026-11-20".to_owned(),
+        key: 5,
+    };
+    let word = SearchWord {
+        keys: vec![5],
+        ..SearchWord::default()
+    };
+    let wanted = Wanted::new(&[(&word, 1.0)], (Traits::default(), Sought::default()));
+    assert_eq!(
+        (wanted.day_bit(), wanted.is_about("2026-11-20")),
+        (0, false)
+    );
+    let wanted = wanted.with_day(Some(day));
+    assert_eq!((wanted.day_bit(), wanted.is_about("2026-11-20")), (1, true));
+    assert!(!wanted.is_about("2026-11-21"));
+}
+
+#[test]
+fn line_that_is_cut_shows_the_first_of_equal_matches() {
+    let line = format!(
+        "{}fox one {}fox two {}",
+        "x ".repeat(400),
+        "x ".repeat(400),
+        "x ".repeat(400)
+    );
+    let text = shown(&line, "fox").text;
+    assert!(
+        text.contains("fox one") && !text.contains("fox two"),
+        "{text}"
+    );
 }

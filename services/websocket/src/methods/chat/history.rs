@@ -1,6 +1,8 @@
 //! `chat.history`: the conversation as clients show it, from its last reset on, as
 //! OpenClaw's gateway has it. What is older is shown around a message that is named.
 
+mod delta;
+
 use std::collections::HashSet;
 
 use crate::refused::refused;
@@ -16,7 +18,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::super::{Answer, Call};
-use crate::message::{Names, names, shown, waits};
+use openclaw_message_views::{Cursor, Names, names, shown, waits};
 use openclaw_runs::{injected, model};
 
 /// Messages when the client does not say how many.
@@ -67,26 +69,29 @@ pub(in super::super) async fn history(mut call: Call) -> Result<Answer, Failure>
         .core
         .key(&params.session_key, agent)
         .map_err(refused)?;
-    let (session_id, was_reset) = match call.context.core.sessions.get(&key).await {
-        Ok(shown) => (
-            Some(shown.session.id),
-            shown.entry.contains_key("lifecycleRevision"),
-        ),
-        Err(Refusal::UnknownSession(_)) => (None, false),
+    let session = match call.context.core.sessions.get(&key).await {
+        Ok(shown) => Some(shown),
+        Err(Refusal::UnknownSession(_)) => None,
         Err(refusal) => return Err(refused(refusal)),
     };
-    let session_id = session_id.filter(|id| {
-        params
-            .session_id
-            .as_deref()
-            .is_none_or(|wanted| wanted == id)
-    });
-    let place = match (params.message_id, params.cursor.filter(|it| !it.is_empty())) {
+    let was_reset =
+        (session.as_ref()).is_some_and(|session| session.entry.contains_key("lifecycleRevision"));
+    let is_wanted = |id: &str| (params.session_id.as_deref()).is_none_or(|wanted| wanted == id);
+    let session = session.filter(|session| is_wanted(&session.session.id));
+    let session_id = session.as_ref().map(|session| session.session.id.as_str());
+    let cursor = params.cursor.as_deref().filter(|it| !it.is_empty());
+    if cursor.is_some() && (params.offset.is_some() || params.message_id.is_some()) {
+        let problem = "cursor cannot be used with offset or messageId";
+        return Err(Failure::invalid(problem));
+    }
+    let place = match (params.message_id, cursor) {
         (Some(id), _) => Place::Around(id.0),
-        // As OpenClaw answers a cursor with which it cannot go on: the client begins anew.
-        (None, Some(cursor)) => match read_cursor(&cursor) {
+        (None, Some(cursor)) => match read_cursor(cursor) {
             Some(place) => place,
-            None => return Ok(json!({ "kind": "reset" }).into()),
+            None => {
+                let answer = delta::answer(&call, &key, session.as_ref(), cursor).await?;
+                return Ok(answer.into());
+            }
         },
         (None, None) => Place::Offset(params.offset.unwrap_or(0)),
     };
@@ -117,6 +122,11 @@ pub(in super::super) async fn history(mut call: Call) -> Result<Answer, Failure>
             "contextTokens": window(&settings, key.agent().as_str()),
         },
     });
+    if let (Some(history), Some(id), 0, false) = (&history, session_id, offset, wanted.all)
+        && let Some(cursor) = Cursor::after((&key, id), delta::page(history), &waiting)
+    {
+        answer["deltaCursor"] = json!(cursor.write());
+    }
     if let Some(next) = older.and_then(|older| next_offset(history.as_ref()?, older, wanted)) {
         answer["nextOffset"] = json!(next);
     }

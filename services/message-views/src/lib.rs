@@ -1,14 +1,21 @@
-//! Messages of transcripts as clients know them.
+//! Messages of transcripts as clients of OpenClaw's protocol know them, and the cursor by
+//! which a client goes on where it was.
+
+mod cursor;
 
 use std::collections::HashMap;
 
 use openclaw_sessions::transcript::Entry;
+use openclaw_sessions::{SessionKey, now_ms};
 use serde_json::{Value, json};
 
-/// The keys that clients gave the runs of a page, by the runs' ids.
-pub(crate) type Names<'a> = HashMap<&'a str, String>;
+pub use cursor::{Cursor, MESSAGES, Page};
 
-pub(crate) fn names(entries: &[Entry]) -> Names<'_> {
+/// The keys that clients gave the runs of a page, by the runs' ids.
+pub type Names<'a> = HashMap<&'a str, String>;
+
+/// The names that `entries` tell of.
+pub fn names(entries: &[Entry]) -> Names<'_> {
     let named = entries.iter().filter_map(|entry| {
         let run_id = entry.message.run_id()?;
         let message = json!(entry.message);
@@ -32,7 +39,7 @@ fn rename(message: &mut Value, run_id: Option<&str>, names: &Names<'_>) {
 }
 
 /// A message that waits for its turn.
-pub(crate) fn waits(entry: &Entry, run_id: &str, names: &Names<'_>) -> Value {
+pub fn waits(entry: &Entry, run_id: &str, names: &Names<'_>) -> Value {
     let mut message = json!(entry.message);
     rename(&mut message, Some(run_id), names);
     let run_id = names.get(run_id).map_or(run_id, String::as_str);
@@ -47,7 +54,7 @@ pub(crate) fn waits(entry: &Entry, run_id: &str, names: &Names<'_>) -> Value {
 }
 
 /// The message at place `seq` of its session as clients know it.
-pub(crate) fn single(entry: &Entry, seq: u64, run_id: &str) -> Value {
+pub fn single(entry: &Entry, seq: u64, run_id: &str) -> Value {
     let names = entry.message.run_id().map(|id| (id, run_id.to_owned()));
     shown(
         entry,
@@ -56,8 +63,22 @@ pub(crate) fn single(entry: &Entry, seq: u64, run_id: &str) -> Value {
     )
 }
 
+/// `session.message`: a message that is shown, of a session with the row `row`.
+pub fn event((key, session_id): (&SessionKey, &str), message: Value, row: &Value) -> Value {
+    json!({
+        "sessionKey": key.as_str(),
+        "agentId": key.agent().as_str(),
+        "sessionId": session_id,
+        "messageId": message["__openclaw"]["id"],
+        "messageSeq": message["__openclaw"]["seq"],
+        "message": message,
+        "session": row,
+        "ts": now_ms(),
+    })
+}
+
 /// A message with what the transcript says of it.
-pub(crate) fn shown(entry: &Entry, seq: usize, names: &Names<'_>) -> Value {
+pub fn shown(entry: &Entry, seq: usize, names: &Names<'_>) -> Value {
     let mut message = json!(entry.message);
     hide_signatures(&mut message);
     rename(&mut message, entry.message.run_id(), names);
