@@ -78,6 +78,11 @@ pub fn is_secret(path: &KeyPath) -> bool {
     }
 }
 
+/// Whether what a variable of this name says may be a secret.
+pub fn is_secret_variable(name: &str) -> bool {
+    !is_plain_variable(name)
+}
+
 /// Whether the name of a variable says that it holds no secret.
 fn is_plain_variable(name: &str) -> bool {
     let name = name.to_ascii_uppercase();

@@ -249,11 +249,15 @@ pub(crate) fn sockets(paths: &Paths) -> Vec<Check> {
         OWN
     };
     let mut checks = vec![exact(NAME, &paths.runtime, &found, folder, found.is_dir())];
-    let sockets = [
+    let mut sockets = vec![
         ("gateway socket", paths.gateway_socket()),
         ("agent-runner socket", paths.runner_socket()),
         ("memory socket", paths.memory_socket()),
     ];
+    // Units of an earlier version have none.
+    if paths.channel_socket().exists() {
+        sockets.push(("channel socket", paths.channel_socket()));
+    }
     for (name, path) in sockets {
         checks.push(match fs::symlink_metadata(&path) {
             Ok(found) => stale(name, &path, &found).unwrap_or_else(|| {

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use openclaw_config::redact::{REDACTED, is_secret_variable};
 use openclaw_handoff::servers::Server;
 use openclaw_handoff::stdio;
 use openclaw_proxy::{Bound, Serving};
@@ -33,6 +34,9 @@ const START_LIMIT: Duration = Duration::from_secs(60);
 
 /// Bytes of the last words of a server.
 const COMPLAINT_BYTES: usize = 2048;
+
+/// Bytes of a variable below which its value is a word like others.
+const SECRET_BYTES: usize = 6;
 
 /// What a server that is being ended gets to say them.
 pub(crate) const END_LIMIT: Duration = Duration::from_secs(1);
@@ -144,7 +148,9 @@ async fn launch(
         .stderr(Stdio::from(their_stderr))
         .spawn()
         .map(Supervised)?;
-    let words = words.insert(LastWords::of(stderr)).clone();
+    let words = words
+        .insert(LastWords::of(stderr, secrets(&server.variables)))
+        .clone();
     let proxies = bound.map(Serving::serve);
     let (service, tools) = greeting::greet((stdout, stdin), listener).await?;
     Ok(Running {
@@ -156,18 +162,32 @@ async fn launch(
     })
 }
 
+/// What of a server's variables is nobody else's to read.
+fn secrets(variables: &[(String, String)]) -> Arc<[String]> {
+    let mut secrets: Vec<String> = variables
+        .iter()
+        .filter(|(name, value)| is_secret_variable(name) && value.len() >= SECRET_BYTES)
+        .map(|(_, value)| value.clone())
+        .collect();
+    // One that holds another is covered as a whole.
+    secrets.sort_by_key(|it| std::cmp::Reverse(it.len()));
+    secrets.into()
+}
+
 /// What a server says on its standard error, of which the end is kept: its
-/// reason, when it ends.
+/// reason, when it ends. Agents are told, and it is in the journal.
 #[derive(Clone)]
 pub(crate) struct LastWords {
     kept: Arc<Mutex<Vec<u8>>>,
+    secrets: Arc<[String]>,
     ended: CancellationToken,
 }
 
 impl LastWords {
-    fn of(stream: impl AsyncRead + Unpin + Send + 'static) -> Self {
+    fn of(stream: impl AsyncRead + Unpin + Send + 'static, secrets: Arc<[String]>) -> Self {
         let words = Self {
             kept: Arc::default(),
+            secrets,
             ended: CancellationToken::new(),
         };
         tokio::spawn(words.clone().read(stream));
@@ -196,9 +216,33 @@ impl LastWords {
             Some((_, rest)) if kept.len() >= COMPLAINT_BYTES => rest,
             _ => &kept,
         };
-        match whole.trim() {
+        let covered = self.secrets.iter();
+        let covered = covered.fold(whole.to_owned(), |text, it| text.replace(it, REDACTED));
+        match covered.trim() {
             "" => String::new(),
             last => format!("; it said: {last}"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn last_words_hold_none_of_the_servers_secrets() {
+        let variables = [
+            ("SERVICE_KEY", "key-1234"),
+            ("SERVICE_DSN", "pg://key-1234@db"),
+            ("LANG", "en_GB.UTF-8"),
+            ("SHORT", "on"),
+        ]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let said = "cannot go on with key-1234, pg://key-1234@db, en_GB.UTF-8\n";
+        let words = LastWords::of(said.as_bytes(), secrets(&variables));
+        assert_eq!(
+            words.end().await,
+            format!("; it said: cannot go on with {REDACTED}, {REDACTED}, en_GB.UTF-8")
+        );
     }
 }

@@ -129,8 +129,7 @@ impl Bound {
         if count == 0 {
             return Ok(None);
         }
-        let is_apart = plan.level == Level::Strict && plan.network != Network::Full;
-        let (listeners, ports) = if is_apart {
+        let (listeners, ports) = if has_own_network(plan.level, &plan.network) {
             let (ours, theirs) = doors::pair()?;
             let theirs = Some(theirs);
             (Listeners::Handed { ours, theirs }, wanted.ports())
@@ -239,11 +238,33 @@ fn variables(wanted: &Proxies, ports: &[u16], token: &str) -> Vec<(String, Strin
     variables
 }
 
+/// Whether a program at `level` sees no listener of ours: its loopback is its own.
+fn has_own_network(level: Level, network: &Network) -> bool {
+    level.has_namespaces() && *network != Network::Full
+}
+
 #[cfg(test)]
 mod tests {
     use openclaw_handoff::proxies::{EGRESS_PORT, MODEL_PORT, ModelVariables};
 
     use super::*;
+
+    #[test]
+    fn proxies_are_handed_over_where_the_loopback_is_the_programs_own() {
+        for (level, network, expected) in [
+            (Level::Strict, Network::Loopback(vec![1]), true),
+            (Level::Namespaces, Network::Loopback(vec![1]), true),
+            (Level::Namespaces, Network::Full, false),
+            (Level::Workspace, Network::Loopback(vec![1]), false),
+            (Level::Off, Network::Loopback(vec![1]), false),
+        ] {
+            assert_eq!(
+                has_own_network(level, &network),
+                expected,
+                "{level:?} {network:?}"
+            );
+        }
+    }
 
     #[test]
     fn proxies_are_told_to_a_program_and_the_key_is_not() {

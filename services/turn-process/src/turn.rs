@@ -224,7 +224,7 @@ fn ground(spec: &ProcessSpec) -> TurnPaths {
     TurnPaths {
         workspace: plan.cwd.clone(),
         home: home.map(|(_, home)| home.into()).unwrap_or_default(),
-        own_tmp: plan.level == Level::Strict,
+        own_tmp: plan.level.has_namespaces(),
         granted: plan
             .read_write
             .iter()
