@@ -37,14 +37,23 @@ pub(crate) struct Place {
 
 enum End {
     Asked,
-    /// It is not to be started again: why.
-    Over(String),
+    /// It is not to be started again: why, and whether that may be otherwise soon.
+    Over(String, Ended),
     Died(String),
+}
+
+/// How the daemon of an account came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// Started as it is now it would end so again, or nobody wants it.
+    ForGood,
+    /// The gateway let it go, which may not have read yet what the configuration says.
+    LetGo,
 }
 
 /// Starts the daemon of `account`, again and again, until `stop` is true or it is
 /// over.
-pub(crate) async fn keep(account: Account, place: Place, mut stop: watch::Receiver<bool>) {
+pub(crate) async fn keep(account: Account, place: Place, mut stop: watch::Receiver<bool>) -> Ended {
     let say = |level, what: &str| {
         let name = account.shown();
         place.log.own(level, &format!("{name}: {what}"));
@@ -58,7 +67,7 @@ pub(crate) async fn keep(account: Account, place: Place, mut stop: watch::Receiv
                 LogLevel::Error,
                 &format!("cannot listen to its news: {error}"),
             );
-            return;
+            return Ended::ForGood;
         }
     };
     let mut backoff = Backoff::new();
@@ -66,13 +75,13 @@ pub(crate) async fn keep(account: Account, place: Place, mut stop: watch::Receiv
         let mut was_ready = false;
         let ready = || say(LogLevel::Info, "ready");
         let how = match live(&account, &place, &notify, &mut stop, &mut was_ready, ready).await {
-            End::Asked => return,
-            End::Over(why) => {
+            End::Asked => return Ended::ForGood,
+            End::Over(why, ended) => {
                 say(
                     LogLevel::Warn,
                     &format!("{why}; the suite goes on without it"),
                 );
-                return;
+                return ended;
             }
             End::Died(how) => how,
         };
@@ -80,7 +89,7 @@ pub(crate) async fn keep(account: Account, place: Place, mut stop: watch::Receiv
         let text = format!("{how}, starting it again in {} ms", wait.as_millis());
         say(LogLevel::Warn, &text);
         tokio::select! {
-            () = told_to_end(&mut stop) => return,
+            () = told_to_end(&mut stop) => return Ended::ForGood,
             () = sleep(wait) => {}
         }
     }
@@ -143,9 +152,13 @@ fn judge(status: io::Result<ExitStatus>) -> End {
         Err(error) => return End::Died(format!("it cannot be waited for: {error}")),
     };
     match (status.code(), status.signal()) {
-        (Some(0), _) => End::Over("it has ended, as the gateway told it".to_owned()),
+        (Some(0), _) => {
+            let why = "it has ended, as the gateway told it".to_owned();
+            End::Over(why, Ended::LetGo)
+        }
         (Some(code), _) if is_final(code) => {
-            End::Over(format!("it cannot run as it is set up (exit code {code})"))
+            let why = format!("it cannot run as it is set up (exit code {code})");
+            End::Over(why, Ended::ForGood)
         }
         (Some(code), _) => End::Died(format!("ended with exit code {code}")),
         (None, Some(signal)) => End::Died(format!("was killed by signal {signal}")),

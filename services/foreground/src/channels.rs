@@ -4,15 +4,23 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use openclaw_settings::LogLevel;
 use openclaw_watch::Watch;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep_until};
 
 use crate::account::Account;
-use crate::channel_task::{self, Place};
+use crate::channel_task::{self, Ended, Place};
 use crate::daemon_task::{Order, Suite};
+
+/// From the end of a daemon that the configuration has to its next start; it doubles from
+/// one end to the next.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+/// How often that is done without news of the configuration: a minute in all.
+const STARTS: u32 = 6;
 
 /// Keeps them running.
 pub(crate) struct Channels<'a> {
@@ -23,6 +31,38 @@ pub(crate) struct Channels<'a> {
     ended: Arc<Notify>,
     /// How often somebody did something with the configuration.
     touches: u64,
+    again: Again,
+}
+
+/// When those are started again that ended although the configuration has them: the
+/// gateway lets a daemon go that it does not know of yet, because it reads later what was
+/// written.
+#[derive(Debug, Default)]
+struct Again {
+    at: Option<Instant>,
+    starts: u32,
+}
+
+impl Again {
+    /// Something has ended without news.
+    fn plan(&mut self, now: Instant) {
+        if self.at.is_none() && self.starts < STARTS {
+            self.at = Some(now + FIRST_PAUSE * 2_u32.pow(self.starts));
+            self.starts += 1;
+        }
+    }
+
+    /// There is news, with which all is looked at anyway.
+    fn forget(&mut self) {
+        *self = Self::default();
+    }
+
+    async fn due(at: Option<Instant>) {
+        match at {
+            Some(at) => sleep_until(at).await,
+            None => std::future::pending().await,
+        }
+    }
 }
 
 /// A channel's daemon by what it is started with: the default account's stays when another
@@ -33,6 +73,7 @@ struct Running {
     stop: watch::Sender<bool>,
     task: JoinHandle<()>,
     is_over: Arc<AtomicBool>,
+    was_let_go: Arc<AtomicBool>,
     /// How often that was when it was started.
     touches: u64,
 }
@@ -63,6 +104,7 @@ impl<'a> Channels<'a> {
             running: BTreeMap::new(),
             ended: Arc::default(),
             touches: 0,
+            again: Again::default(),
         }
     }
 
@@ -75,22 +117,32 @@ impl<'a> Channels<'a> {
         loop {
             tokio::select! {
                 order = self.orders.recv() => match order {
-                    Some(Order::Reload) => self.touches += 1,
+                    Some(Order::Reload) => self.news(),
                     Some(Order::Stop | Order::Kill) | None => break,
                 },
-                () = touched(&mut watch) => self.touches += 1,
+                () = touched(&mut watch) => self.news(),
                 // The gateway may have let it go for what the configuration said meanwhile.
-                // Otherwise it would be let go again.
+                // Otherwise it may be let go again.
                 () = self.ended.notified() => {
                     let is_outdated = |it: &Running| it.is_over() && it.touches < self.touches;
+                    let was_let_go = |it: &Running| it.was_let_go.load(Ordering::Relaxed);
                     if !self.running.values().any(is_outdated) {
+                        if self.running.values().any(was_let_go) {
+                            self.again.plan(Instant::now());
+                        }
                         continue;
                     }
                 }
+                () = Again::due(self.again.at) => self.again.at = None,
             }
             self.follow().await;
         }
         Running::end(self.running.into_values().collect()).await;
+    }
+
+    fn news(&mut self) {
+        self.touches += 1;
+        self.again.forget();
     }
 
     /// News of the configuration; without them it is read again when that is asked for.
@@ -150,10 +202,12 @@ fn start(account: Account, suite: &Suite<'_>, ended: &Arc<Notify>, touches: u64)
         log: suite.log.clone(),
     };
     let (stop, stopped) = watch::channel(false);
-    let (is_over, ended) = (Arc::new(AtomicBool::default()), Arc::clone(ended));
-    let over = Arc::clone(&is_over);
+    let (is_over, was_let_go) = <(Arc<AtomicBool>, Arc<AtomicBool>)>::default();
+    let ended = Arc::clone(ended);
+    let (over, let_go) = (Arc::clone(&is_over), Arc::clone(&was_let_go));
     let task = tokio::spawn(async move {
-        channel_task::keep(account, place, stopped).await;
+        let how = channel_task::keep(account, place, stopped).await;
+        let_go.store(how == Ended::LetGo, Ordering::Relaxed);
         over.store(true, Ordering::Relaxed);
         ended.notify_one();
     });
@@ -161,6 +215,7 @@ fn start(account: Account, suite: &Suite<'_>, ended: &Arc<Notify>, touches: u64)
         stop,
         task,
         is_over,
+        was_let_go,
         touches,
     }
 }
@@ -180,7 +235,6 @@ async fn touched(watch: &mut Option<Watch>) {
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::time::Duration;
 
     use openclaw_config::{Environment, Paths};
     use tokio::time::timeout;
@@ -190,6 +244,23 @@ mod tests {
     use crate::sockets::Sockets;
 
     const PATIENCE: Duration = Duration::from_secs(20);
+
+    #[test]
+    fn daemon_that_was_let_go_is_started_again_ever_later_and_not_for_ever() {
+        let now = Instant::now();
+        let mut again = Again::default();
+        let mut pauses = Vec::new();
+        for _ in 0..9 {
+            again.plan(now);
+            // Two that end at once are started at once.
+            again.plan(now);
+            pauses.extend(again.at.take().map(|at| (at - now).as_secs()));
+        }
+        assert_eq!(pauses, [1, 2, 4, 8, 16, 32]);
+        again.forget();
+        again.plan(now);
+        assert_eq!(again.at, Some(now + FIRST_PAUSE));
+    }
 
     #[tokio::test]
     async fn channels_run_as_the_configuration_that_was_changed_says() {

@@ -99,7 +99,7 @@ mod tests {
 ";
         assert_eq!(question.text("  "), expected);
         let long = Question {
-            command: &"\n".repeat(100),
+            command: &"x\n".repeat(100),
             form: "",
             ..question
         };

@@ -1,7 +1,7 @@
 //! The backend of a fresh machine: no model, but memory and tools.
 
 use integration_tests::transcript::{of_role, text};
-use integration_tests::{Setup, Suite};
+use integration_tests::{Setup, Suite, within};
 use serde_json::json;
 
 const NOTE: &str =
@@ -59,6 +59,16 @@ async fn what_is_ordered_to_be_remembered_is_found_and_taken_away() {
         file.lines().nth(line - 1).unwrap().contains("flowerpot"),
         "{file}"
     );
+    // What is written is seen within two seconds, not at once.
+    let is_seen = async {
+        loop {
+            let found = suite.ctl(&["memory", "search", "flowerpot"]).await;
+            if found.stdout.contains(path) {
+                return;
+            }
+        }
+    };
+    within("the note is found", is_seen).await;
     let answer = suite.say("Do you remember where the spare key is?").await;
     assert!(answer.starts_with("In memory/"), "{answer}");
     assert!(

@@ -360,3 +360,19 @@ async fn telegram_daemon_comes_and_goes_with_its_account_in_the_configuration() 
     let is_answered = |it: &Double| it.sent_to(OWNER).len() > 1;
     within("the next answer", double.wait(is_answered)).await;
 }
+
+/// The gateway lets a daemon go that it has not read of yet.
+#[tokio::test]
+async fn telegram_daemon_that_was_let_go_comes_back_while_it_is_configured() {
+    let scene = Scene::start().await;
+    scene.model.push(Scenario::text("Hello."));
+    scene.double.say(OWNER, "hello");
+    scene.answered(OWNER, "Hello.").await;
+    let pid = scene.suite.seen_program(DAEMON).await;
+    processes::send(pid, Signal::SIGTERM);
+    let is_gone = || !processes::of_folder(&scene.suite.path("")).contains(&pid);
+    until("the daemon has ended", is_gone).await;
+    scene.model.push(Scenario::text("Here again."));
+    scene.double.say(OWNER, "are you there?");
+    scene.answered(OWNER, "Here again.").await;
+}

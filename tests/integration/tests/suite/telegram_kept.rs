@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use integration_tests::{processes, until, within};
+use integration_tests::{processes, within};
 use nix::sys::signal::Signal;
 use scripted_model::Scenario;
 use serde_json::{Value, json};
@@ -224,15 +224,16 @@ async fn telegram_answer_whose_file_is_refused_has_failed() {
     scene.double.say(OWNER, "the report, please");
     let said = scene.answered(OWNER, &format!("({UNWANTED})")).await;
     assert_eq!(said[0].text, "Here it is.");
-    until("the delivery has failed", || {
-        let lines = scene.suite.log.lines();
-        lines
-            .iter()
-            .any(|it| it.contains("a delivery has failed for good"))
-    })
-    .await;
-    let status = scene.suite.ctl(&["channels", "status"]).await;
-    status.ended(0).says(&["failed for good", UNWANTED]);
+    let is_told = async {
+        loop {
+            let status = scene.suite.ctl(&["channels", "status"]).await.ended(0);
+            if status.stdout.contains("failed for good") {
+                return status;
+            }
+        }
+    };
+    let status = within("the delivery has failed", is_told).await;
+    status.says(&[UNWANTED]);
 }
 
 #[tokio::test]
