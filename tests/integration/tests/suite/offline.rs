@@ -69,8 +69,12 @@ async fn what_is_ordered_to_be_remembered_is_found_and_taken_away() {
         }
     };
     within("the note is found", is_seen).await;
-    let answer = suite.say("Do you remember where the spare key is?").await;
-    assert!(answer.starts_with("In memory/"), "{answer}");
+    // Elsewhere, where the order itself is no part of what is talked about.
+    let question = "Do you remember where the spare key is?";
+    let asked = suite
+        .ctl(&["message", "--session", "later", question])
+        .await;
+    let answer = asked.ended(0).stdout;
     assert!(
         answer.lines().next().unwrap().contains("flowerpot"),
         "{answer}"
