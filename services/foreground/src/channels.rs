@@ -2,8 +2,7 @@
 //! where no channel is configured.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use openclaw_settings::LogLevel;
@@ -72,15 +71,19 @@ type Slot = (String, Option<String>);
 struct Running {
     stop: watch::Sender<bool>,
     task: JoinHandle<()>,
-    is_over: Arc<AtomicBool>,
-    was_let_go: Arc<AtomicBool>,
+    /// How it came to its end, once it has.
+    ended: Arc<OnceLock<Ended>>,
     /// How often that was when it was started.
     touches: u64,
 }
 
 impl Running {
     fn is_over(&self) -> bool {
-        self.is_over.load(Ordering::Relaxed)
+        self.ended.get().is_some()
+    }
+
+    fn was_let_go(&self) -> bool {
+        self.ended.get() == Some(&Ended::LetGo)
     }
 
     /// Ends all of them, in good order and at once.
@@ -125,9 +128,8 @@ impl<'a> Channels<'a> {
                 // Otherwise it may be let go again.
                 () = self.ended.notified() => {
                     let is_outdated = |it: &Running| it.is_over() && it.touches < self.touches;
-                    let was_let_go = |it: &Running| it.was_let_go.load(Ordering::Relaxed);
                     if !self.running.values().any(is_outdated) {
-                        if self.running.values().any(was_let_go) {
+                        if self.running.values().any(Running::was_let_go) {
                             self.again.plan(Instant::now());
                         }
                         continue;
@@ -202,20 +204,18 @@ fn start(account: Account, suite: &Suite<'_>, ended: &Arc<Notify>, touches: u64)
         log: suite.log.clone(),
     };
     let (stop, stopped) = watch::channel(false);
-    let (is_over, was_let_go) = <(Arc<AtomicBool>, Arc<AtomicBool>)>::default();
-    let ended = Arc::clone(ended);
-    let (over, let_go) = (Arc::clone(&is_over), Arc::clone(&was_let_go));
+    let end = Arc::<OnceLock<Ended>>::default();
+    let (told, ended) = (Arc::clone(&end), Arc::clone(ended));
     let task = tokio::spawn(async move {
         let how = channel_task::keep(account, place, stopped).await;
-        let_go.store(how == Ended::LetGo, Ordering::Relaxed);
-        over.store(true, Ordering::Relaxed);
+        // Nobody else says so.
+        let _ = told.set(how);
         ended.notify_one();
     });
     Running {
         stop,
         task,
-        is_over,
-        was_let_go,
+        ended: end,
         touches,
     }
 }
