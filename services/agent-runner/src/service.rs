@@ -80,7 +80,7 @@ pub async fn run(mut daemon: Daemon<RunnerSettings>) -> anyhow::Result<()> {
             context: TurnContext {
                 confinement: Confinement::new(Launcher { helper }, units.clone()),
                 units,
-                watcher: Watcher::new(&turns).context("watch the folder of spools")?,
+                watcher: Watcher::new(&turns),
                 cooling: Cooling::new(&settings.paths),
                 renewals: Renewals::default(),
                 spending: Spending::open(&settings.paths.spending()),

@@ -1,8 +1,11 @@
 //! Whether a backup is as it was written, and nothing else.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, Read, Seek as _, Take};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+
+use nix::libc::O_NONBLOCK;
 
 use crate::capture::Summing;
 use crate::error::Error;
@@ -56,7 +59,10 @@ pub(crate) struct Backup {
 impl Backup {
     /// Opens one whose bytes are those that were written.
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
-        let mut file = File::open(path).map_err(Error::io("open", path))?;
+        // Nobody may write to a FIFO; it is opened all the same, and refused.
+        let mut options = OpenOptions::new();
+        let options = options.read(true).custom_flags(O_NONBLOCK);
+        let mut file = options.open(path).map_err(Error::io("open", path))?;
         if !file.metadata().is_ok_and(|found| found.is_file()) {
             return Err(Error::unsound(path, "it is no file"));
         }

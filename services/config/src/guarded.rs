@@ -5,26 +5,86 @@
 use std::path::{Path, PathBuf};
 
 use crate::launch::real;
-use crate::paths::{KEPT_OF_AGENTS, Paths};
+use crate::paths::{Paths, WRITTEN_BESIDE_HOME, is_state};
+use crate::pipeline::{dot_env, merge};
 use crate::programs;
 
-/// What of the state directory is ours and no agent's.
-const OWN: [&str; 9] = [
-    ".env",
-    "auth.json",
+/// What of the state directory is ours, or OpenClaw's, and no agent's; and everything with a dot
+/// in its name, which is a file of either. Folders of other names are the user's own.
+const OWN_NAMES: [&str; 45] = [
+    "agents",
+    "backups",
+    "bin",
+    "browser",
+    "cache",
+    "canvas",
+    "completions",
+    "control-ui-custom",
     "credentials",
+    "cron",
+    "delivery-queue",
+    "devices",
+    "extensions",
+    "flows",
+    "hooks",
+    "identity",
+    "lib",
     "logs",
+    "matrix",
+    "media",
     "memory",
+    "models",
+    "nodes",
+    "npm",
+    "oauth",
+    "plugins",
     "run",
+    "sandbox",
+    "sandbox-skills",
+    "sandboxes",
+    "scripts",
+    "secrets",
     "sessions",
+    "settings",
+    "skills",
     "state",
-    "openclaw.json",
+    "subagents",
+    "tasks",
+    "telegram",
+    "tls",
+    "tmp",
+    "tools",
+    "transcripts",
+    "voice-calls",
+    "whatsapp",
 ];
-/// What of an agent's folder in it is.
-const OWN_OF_AGENTS: [&str; 3] = ["auth", "logins", "sessions"];
-/// What is of the suite, or run at a login, beneath the home.
+/// What of an agent's folder in it is, beside what its processes write.
+const OWN_OF_AGENTS: [&str; 4] = ["agent", "auth", "logins", "sessions"];
+/// What else of the state directory it may be granted to read.
+const READ: [&str; 2] = ["media", "skills"];
+/// How the workspaces in a state directory of another name are called.
+const WORKSPACE: &str = "workspace";
+/// What is of the suite beneath the home.
 const VARIABLES: &str = ".config/openclaw";
-const UNITS: &str = ".config/systemd";
+
+/// The one hidden folder of a home in which nothing is run or obeyed by itself.
+const CACHE: &str = ".cache";
+/// Folders of programs in a home that a login may have on its PATH.
+const PROGRAMS: [&str; 2] = ["bin", "sbin"];
+/// What a repository runs.
+const REPOSITORY: &str = ".git";
+/// Folders of the system, and of its service managers, that are run or obeyed by themselves.
+const SYSTEM: [&str; 9] = [
+    "/bin",
+    "/boot",
+    "/etc",
+    "/lib",
+    "/lib64",
+    "/run",
+    "/sbin",
+    "/usr",
+    "/var/spool",
+];
 
 /// Folders of everybody's.
 const WIDE: [&str; 6] = ["/", "/home", "/root", "/tmp", "/var", "/var/tmp"];
@@ -33,6 +93,8 @@ const WIDE: [&str; 6] = ["/", "/home", "/root", "/tmp", "/var", "/var/tmp"];
 #[derive(Debug)]
 pub struct Guarded {
     state: PathBuf,
+    /// The state, and where agents write if that is elsewhere.
+    places: [PathBuf; 2],
     /// To be neither read nor written, with what each is.
     secret: Vec<(PathBuf, &'static str)>,
     /// To be written by nobody else.
@@ -46,15 +108,25 @@ impl Guarded {
         let home = paths.home.as_deref().map(real);
         let beneath = |name: &str| home.as_ref().map(|home| home.join(name));
         let variables = beneath(VARIABLES).map(|path| (path, "the variables of the daemons"));
-        let configuration = (real(&paths.configuration), "the configuration");
-        let units = beneath(UNITS).map(|path| (path, "your units"));
+        let file = &paths.configuration;
+        let configuration = [
+            (file.clone(), "the configuration"),
+            (
+                merge::folder(file),
+                "the folder of what goes over the configuration",
+            ),
+            (paths.last_good(), "the last good configuration"),
+            (dot_env::place(file), "the variables beside it"),
+        ];
+        let configuration = configuration.map(|(path, what)| (real(&path), what));
         // Of which the others lie beside it, wherever that is.
         let program = programs::own().ok();
         let program = program.map(|own| (real(&own), "a program of this suite"));
         Self {
             state: real(&paths.state),
-            secret: variables.into_iter().chain([configuration]).collect(),
-            obeyed: units.into_iter().chain(program).collect(),
+            places: [real(&paths.state), real(&paths.agent_places)],
+            secret: variables.into_iter().chain(configuration).collect(),
+            obeyed: program.into_iter().collect(),
             home,
         }
     }
@@ -68,10 +140,9 @@ impl Guarded {
             ));
         }
         let path = real(path);
-        if let Ok(inner) = path.strip_prefix(&self.state)
-            && is_own(inner)
-        {
-            return Some("which is a part of the state that is no agent's".to_owned());
+        let inner = self.inner(&path);
+        if inner.is_some_and(|inner| !is_of_agents(inner) && !is_read(inner)) {
+            return Some(OWN.to_owned());
         }
         touched(&self.secret, &path)
     }
@@ -94,14 +165,60 @@ impl Guarded {
     pub fn written(&self, path: &Path) -> Option<String> {
         let why = self.read(path);
         let path = real(path);
-        let is_home = |home: &PathBuf| home.starts_with(&path);
-        why.or_else(|| touched(&self.obeyed, &path)).or_else(|| {
-            let home = self.home.as_ref().filter(|home| is_home(home))?;
-            Some(format!(
+        let why = why.or_else(|| touched(&self.obeyed, &path));
+        why.or_else(|| self.of_a_login(&path)).or_else(|| {
+            let inner = self.inner(&path)?;
+            (!is_of_agents(inner)).then(|| OWN.to_owned())
+        })
+    }
+
+    /// Why what lies at `path` is, or may be, run or obeyed by itself: by a login, a service
+    /// manager, a shell that is given a name.
+    fn of_a_login(&self, path: &Path) -> Option<String> {
+        if let Some(home) = self.home.as_ref().filter(|home| home.starts_with(path)) {
+            return Some(format!(
                 "in which your home {} lies, with what your logins run",
                 home.display()
-            ))
-        })
+            ));
+        }
+        if self.inner(path).is_some() {
+            return None;
+        }
+        if let Some(system) = SYSTEM.iter().find(|system| path.starts_with(system)) {
+            return Some(format!("and {system} is the system's"));
+        }
+        if path.iter().any(|name| name == REPOSITORY) {
+            return Some(format!("and what lies in a {REPOSITORY} is run by git"));
+        }
+        let names: Vec<_> = self.in_a_home(path)?.iter().collect();
+        let names: Vec<_> = names.iter().map(|name| name.to_string_lossy()).collect();
+        let (first, inner) = names.split_first()?;
+        let first: &str = first;
+        let is_workspace =
+            is_state(first) && inner.first().is_some_and(|it| it.starts_with(WORKSPACE));
+        if first.starts_with('.') && first != CACHE && !is_workspace {
+            return Some(format!("and what lies in {first} may be run by itself"));
+        }
+        let is_program = PROGRAMS.contains(&first);
+        is_program.then(|| format!("and what lies in {first} may be run by its name"))
+    }
+
+    /// The path of `place` in the state, or where agents write.
+    fn inner<'a>(&self, place: &'a Path) -> Option<&'a Path> {
+        let mut places = self.places.iter();
+        places.find_map(|whole| place.strip_prefix(whole).ok())
+    }
+
+    /// The path of `place` in the home that it lies in, this user's or another's.
+    pub fn in_a_home<'a>(&self, place: &'a Path) -> Option<&'a Path> {
+        let of_others = place.strip_prefix("/home").ok().and_then(|below| {
+            let name = below.iter().next()?;
+            below.strip_prefix(name).ok()
+        });
+        let home = self.home.as_ref();
+        let own = home.and_then(|home| place.strip_prefix(home).ok());
+        own.or(of_others)
+            .or_else(|| place.strip_prefix("/root").ok())
     }
 }
 
@@ -114,17 +231,26 @@ fn touched(places: &[(PathBuf, &'static str)], path: &Path) -> Option<String> {
     Some(format!("and {what} {place} must not be an agent's"))
 }
 
-/// Whether a path in the state directory is the suite's, or holds what is.
-fn is_own(inner: &Path) -> bool {
+/// Why nobody else has it.
+const OWN: &str = "which is a part of the state that is no agent's";
+
+/// Whether a path in the state directory may be an agent's to write.
+fn is_of_agents(inner: &Path) -> bool {
     let names: Vec<_> = inner.iter().map(|name| name.to_string_lossy()).collect();
     let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
-    match names.as_slice() {
-        ["agents"] | ["agents", _] => true,
-        ["agents", _, name, ..] if KEPT_OF_AGENTS.contains(name) => false,
-        ["agents", _, name, ..] => OWN_OF_AGENTS.contains(name),
-        [name, ..] => OWN.contains(name),
-        [] => true,
-    }
+    let (name, own): (_, &[&str]) = match names.as_slice() {
+        ["agents", _, name, ..] if WRITTEN_BESIDE_HOME.contains(name) => return false,
+        ["agents", _, name, ..] => (name, &OWN_OF_AGENTS),
+        [name, ..] => (name, &OWN_NAMES),
+        [] => return false,
+    };
+    !own.contains(name) && !name.contains('.')
+}
+
+/// Whether a path in the state directory may be read by agents, and written by us alone.
+fn is_read(inner: &Path) -> bool {
+    let first = inner.iter().next();
+    first.is_some_and(|first| READ.iter().any(|name| first == *name))
 }
 
 #[cfg(test)]
@@ -166,6 +292,18 @@ mod tests {
             "agents/main/sessions/x.jsonl",
             "credentials",
             "openclaw.json",
+            "openclaw.json.d",
+            "openclaw.json.last-good",
+            "openclaw.json.bak",
+            "cron",
+            "devices",
+            "identity",
+            "hooks",
+            "workspace.json",
+            "agents/main/agent",
+            "agents/main/cli",
+            "agents/main/cli/x",
+            "agents/main/turns",
         ];
         for name in secret {
             let path = state.join(name);
@@ -176,9 +314,12 @@ mod tests {
         }
         for name in [
             "workspace",
-            "agents/main/home",
-            "agents/main/cli/x",
+            "workspace-work/notes",
+            "workspaces/a",
+            "projects",
             "agents/main/notes",
+            "agents/main/home",
+            "agents/main/workspace",
         ] {
             let path = state.join(name);
             assert_eq!(
@@ -186,6 +327,12 @@ mod tests {
                 (None, None),
                 "{name}"
             );
+        }
+        for name in ["skills", "media/inbound"] {
+            let path = state.join(name);
+            assert_eq!(guarded.read(&path), None, "{name}");
+            let why = guarded.written(&path).unwrap_or_default();
+            assert!(why.contains("no agent's"), "{name}: {why}");
         }
         let variables = home.join(".config/openclaw/env");
         let why = guarded.read(&variables).unwrap_or_default();
@@ -197,21 +344,54 @@ mod tests {
     fn what_logins_run_is_read_and_not_written() {
         let folder = tempfile::tempdir().unwrap();
         let guarded = guarded(folder.path());
-        let units = folder.path().join(".config/systemd/user");
-        assert_eq!(guarded.read(&units), None);
-        let why = guarded.written(&units).unwrap_or_default();
-        assert!(why.contains("your units"), "{why}");
+        for name in [
+            ".config/systemd/user",
+            ".config/environment.d",
+            ".config/autostart",
+            ".local/share/systemd/user",
+            ".local/bin",
+            ".bashrc",
+            ".ssh",
+            ".clawdbot/credentials",
+            "bin",
+            "projects/x/.git/hooks",
+        ] {
+            let path = folder.path().join(name);
+            assert_eq!(guarded.read(&path), None, "{name}");
+            let why = guarded.written(&path).unwrap_or_default();
+            assert!(why.contains("run by "), "{name}: {why}");
+        }
+        for place in ["/etc/cron.d", "/usr/local/bin", "/run/user/1000/bus"] {
+            let why = guarded.written(Path::new(place)).unwrap_or_default();
+            assert!(why.contains("the system's"), "{place}: {why}");
+        }
+        for place in [
+            "/home/other/.bashrc",
+            "/root/.ssh",
+            "/home/other/.config/autostart",
+        ] {
+            let why = guarded.written(Path::new(place)).unwrap_or_default();
+            assert!(why.contains("run by itself"), "{place}: {why}");
+        }
         let program = std::env::current_exe().unwrap();
         assert_eq!(guarded.read(&program), None);
         let why = guarded
             .written(program.parent().unwrap())
             .unwrap_or_default();
         assert!(why.contains("a program of this suite"), "{why}");
-        let other = folder.path().join("projects");
-        assert_eq!(
-            (guarded.read(&other), guarded.written(&other)),
-            (None, None)
-        );
+        for name in [
+            "projects",
+            "projects/.venv",
+            ".cache/x",
+            ".clawdbot/workspace",
+        ] {
+            let other = folder.path().join(name);
+            assert_eq!(
+                (guarded.read(&other), guarded.written(&other)),
+                (None, None),
+                "{name}"
+            );
+        }
     }
 
     #[test]

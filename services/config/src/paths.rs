@@ -5,14 +5,23 @@ use std::path::{Path, PathBuf};
 use crate::environment::Environment;
 use crate::error::Error;
 
-/// State folders of OpenClaw's earlier names, looked for when ~/.openclaw is
+/// The state folder in a home, and those of OpenClaw's earlier names, looked for when that is
 /// not there (seed 003 §1.2).
+const STATE: &str = ".openclaw";
 const LEGACY_STATE: [&str; 3] = [".clawdbot", ".moldbot", ".moltbot"];
 /// What is in an agent's folder that it and its servers of tools write to and that stays:
 /// its home, a folder for each server, and what agent CLIs keep of each session.
 pub const KEPT_OF_AGENTS: [&str; 3] = ["home", "mcp", "cli"];
 /// The same of what ends with a turn.
 const TURNS_OF_AGENTS: [&str; 2] = ["tmp", "turns"];
+/// What of both is written by other turns and servers than the one that looks: no agent is given it
+/// for its own.
+pub(crate) const WRITTEN_BESIDE_HOME: [&str; 4] = [
+    KEPT_OF_AGENTS[1],
+    KEPT_OF_AGENTS[2],
+    TURNS_OF_AGENTS[0],
+    TURNS_OF_AGENTS[1],
+];
 /// Configuration files in the order they are looked for (seed 003 §2.1).
 const CONFIGURATION: [&str; 4] = [
     "openclaw.json",
@@ -316,8 +325,13 @@ pub fn without_links(path: PathBuf) -> PathBuf {
     }
 }
 
+/// Whether an entry of a home is a state folder by its name.
+pub(crate) fn is_state(name: &str) -> bool {
+    name == STATE || LEGACY_STATE.contains(&name)
+}
+
 fn state_in(home: &Path) -> PathBuf {
-    let preferred = home.join(".openclaw");
+    let preferred = home.join(STATE);
     if preferred.exists() {
         return preferred;
     }

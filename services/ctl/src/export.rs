@@ -52,6 +52,10 @@ pub(crate) fn execute(
 }
 
 fn must_be_empty(folder: &Path) -> Result<(), Failure> {
+    if folder.is_symlink() {
+        let problem = format!("{} is a link, of whoever may write there", folder.display());
+        return Err(Failure::usage(problem).hint("name the folder that it leads to"));
+    }
     let mut listing = match fs::read_dir(folder) {
         Ok(listing) => listing,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use nix::sys::stat::{Mode, umask};
 use openclaw_config::state_lock::StateLock;
-use openclaw_config::{Environment, Paths};
+use openclaw_config::{Environment, Paths, descriptors};
 use openclaw_permissions as permissions;
 use openclaw_settings::{LogLevel, Settings};
 use tokio::runtime;
@@ -76,6 +76,7 @@ where
     if environment.is_of_machine() {
         openclaw_modes::share_with_group();
     }
+    descriptors::raise_limit();
     // As UMask= in the units: what a daemon writes is for nobody else.
     umask(Mode::from_bits_truncate(openclaw_modes::current().foreign));
     let first = configuration::first(load, &environment);

@@ -1,14 +1,14 @@
 //! What is done about what was found.
 
-use std::fs::{self, Permissions};
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
+use std::fs;
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
-use nix::unistd::{User, chown, geteuid};
+use nix::sys::stat::SFlag;
+use nix::unistd::{User, geteuid};
 use openclaw_config::state_lock::StateLock;
 use openclaw_config::{Environment, Paths, programs};
-use openclaw_folder::{ConfiguredFolder, Folder};
+use openclaw_folder::{ConfiguredFolder, Folder, Held};
 use openclaw_permissions as permissions;
 use openclaw_service_manager::{tell, user};
 use openclaw_sessions::AgentId;
@@ -67,33 +67,44 @@ fn modes(paths: &Paths) -> anyhow::Result<String> {
 
 fn mode(path: &Path, mode: u32) -> anyhow::Result<String> {
     let shown = path.display();
-    let found = fs::symlink_metadata(path).with_context(|| format!("cannot look at {shown}"))?;
-    let is_known = found.is_dir() || found.file_type().is_socket();
-    if !is_known || found.uid() != geteuid().as_raw() {
+    let (held, kind) = own(path)?;
+    if !matches!(kind, SFlag::S_IFDIR | SFlag::S_IFSOCK) {
         bail!("{shown} is not what it was");
     }
-    fs::set_permissions(path, Permissions::from_mode(mode))
+    held.set_mode(mode)
         .with_context(|| format!("cannot change the mode of {shown}"))?;
     Ok(format!("{shown} has mode {mode:04o} now"))
 }
 
 fn file(path: &Path) -> anyhow::Result<String> {
     let shown = path.display();
-    let found = fs::symlink_metadata(path).with_context(|| format!("cannot look at {shown}"))?;
-    if !found.is_file() || found.uid() != geteuid().as_raw() {
+    let (held, kind) = own(path)?;
+    if kind != SFlag::S_IFREG {
         bail!("{shown} is no file of yours");
     }
-    fs::set_permissions(path, Permissions::from_mode(0o600))
+    held.set_mode(0o600)
         .with_context(|| format!("cannot change the mode of {shown}"))?;
     Ok(format!("{shown} is yours alone now"))
 }
 
+/// What lies there and is this user's, with its kind.
+fn own(path: &Path) -> anyhow::Result<(Held, SFlag)> {
+    let shown = path.display();
+    let looked = || format!("cannot look at {shown}");
+    let held = Held::open(path).with_context(looked)?;
+    let found = held.status().with_context(looked)?;
+    if found.st_uid != geteuid().as_raw() {
+        bail!("{shown} is not yours");
+    }
+    let kind = SFlag::from_bits_truncate(found.st_mode) & SFlag::S_IFMT;
+    Ok((held, kind))
+}
+
 fn folder(path: &ConfiguredFolder, owner: Option<&User>) -> anyhow::Result<String> {
-    path.open_or_create()?;
+    let made = path.open_or_create()?;
     if let Some(owner) = owner {
-        let place = path.display();
-        chown(&**path, Some(owner.uid), Some(owner.gid))
-            .with_context(|| format!("cannot give {place} to {}", owner.name))?;
+        made.give_to(owner.uid, owner.gid)
+            .with_context(|| format!("cannot give it to {}", owner.name))?;
     }
     Ok(format!("made {}", path.display()))
 }
@@ -163,6 +174,8 @@ fn drop_ins(environment: &Environment) -> anyhow::Result<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::Permissions;
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
     use std::os::unix::net::UnixListener;
 
     use super::*;

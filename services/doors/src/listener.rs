@@ -15,7 +15,6 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use openclaw_daemon::{Activity, Listeners};
 use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -31,9 +30,6 @@ use stream::Stream;
 /// Connections at once over all TCP doors. A household has dozens; a page or a
 /// script in a loop is stopped here, and waits in the backlog.
 const CONNECTION_LIMIT: usize = 4096;
-/// Descriptors that are wanted: two a connection at worst, and the daemon's own.
-/// The units' LimitNOFILE= is the same.
-const DESCRIPTORS: u64 = 8192;
 /// How long a request's head may take, also the next one's on a connection
 /// that is kept: one byte a minute must not hold a place (Slowloris).
 const HEAD_DEADLINE: Duration = Duration::from_secs(10);
@@ -108,9 +104,7 @@ pub fn open(
             start(each, listener).with_context(what)?;
         }
     }
-    if !open.tasks.is_empty() {
-        raise_descriptor_limit();
-    }
+    if !open.tasks.is_empty() {}
     Ok(open)
 }
 
@@ -236,20 +230,4 @@ impl Loop {
 fn is_websocket(request: &Request<Incoming>) -> bool {
     let upgrade = request.headers().get(axum::http::header::UPGRADE);
     upgrade.is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"websocket"))
-}
-
-/// A shell's soft limit is usually 1024 (getrlimit(2)); the hard one is ours
-/// to use.
-fn raise_descriptor_limit() {
-    let raised = getrlimit(Resource::RLIMIT_NOFILE).and_then(|(soft, hard)| {
-        let wanted = DESCRIPTORS.min(hard);
-        if soft < wanted {
-            setrlimit(Resource::RLIMIT_NOFILE, wanted, hard)
-        } else {
-            Ok(())
-        }
-    });
-    if let Err(error) = raised {
-        tracing::debug!(%error, "the limit of open files stays as it is");
-    }
 }

@@ -55,5 +55,5 @@ pub(crate) fn has_no_width(c: char) -> bool {
 
 /// A shell takes these for a part of a word.
 fn looks_like_a_space(c: char) -> bool {
-    c.is_whitespace() || c == '\u{2800}'
+    c.is_whitespace() || matches!(c, '\u{2800}' | '\u{1d159}')
 }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, OFlag, openat};
 use nix::sys::stat::Mode;
+use nix::unistd::{Gid, Uid, fchown};
 
 use crate::beneath;
 use crate::error::Error;
@@ -86,6 +87,15 @@ impl Folder {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Gives it to a user and a group: this folder, whatever its path leads to by now.
+    ///
+    /// # Errors
+    /// As chown(2).
+    pub fn give_to(&self, user: Uid, group: Gid) -> Result<(), Error> {
+        fchown(&self.descriptor, Some(user), Some(group))
+            .map_err(|errno| Error::new("give away", &self.path, errno))
     }
 
     /// The folder at `relative`, this one itself when that is empty; None when

@@ -12,6 +12,7 @@ mod configured;
 mod entries;
 mod error;
 mod folder;
+mod held;
 mod kind;
 mod make;
 mod ownership;
@@ -23,6 +24,7 @@ pub use configured::ConfiguredFolder;
 pub use entries::Entry;
 pub use error::Error;
 pub use folder::{Folder, mode_of_new, open_resolved};
+pub use held::Held;
 pub use kind::Kind;
 /// What stat(2) says of a file.
 pub use nix::sys::stat::FileStat;

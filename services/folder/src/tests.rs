@@ -306,6 +306,7 @@ fn what_root_makes_belongs_to_the_owner_of_the_folder() {
         return;
     }
     let base = tempfile::tempdir().unwrap();
+    #[expect(clippy::disallowed_methods, reason = "nobody else is there")]
     std::os::unix::fs::chown(base.path(), Some(1234), Some(4321)).unwrap();
     let folder = Folder::open(base.path()).unwrap().unwrap();
     let inner = folder.create_folder("a/b").unwrap();

@@ -52,6 +52,8 @@ pub fn run(
     overrides: &[(String, String)],
     runtime: Runtime,
 ) -> Result<ExitCode, Failure> {
+    // The daemons are handed their sockets, whatever a turn of before has under way.
+    openclaw_config::descriptors::raise_limit();
     // A broken file does not end the daemons: they go on without it.
     let paths = Paths::resolve(environment)?;
     let environment = &environment.clone().overridden(overrides.iter().cloned());

@@ -7,18 +7,23 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use inotify::{EventStream, Inotify, WatchMask};
 use openclaw_proto::approval::Decision;
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
+use tokio::time::{Interval, interval};
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::torn;
 
 /// Bytes of events that are read at once.
 const BUFFER: usize = 1024;
+
+/// Between two looks at the file where there is no news of it.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// Bytes of all decisions of a turn: those about as many questions as it may
 /// ask.
@@ -150,9 +155,7 @@ impl Decisions {
         let mut options = OpenOptions::new();
         let options = options.append(true).create(true).mode(0o600);
         options.open(&self.path)?;
-        let inotify = Inotify::init()?;
-        inotify.watches().add(&self.path, WatchMask::MODIFY)?;
-        let news = inotify.into_event_stream([0; BUFFER])?;
+        let news = News::of(&self.path);
         let file = File::open(&self.path)?;
         let waiting = Arc::clone(&self.waiting);
         Ok(AbortOnDropHandle::new(tokio::spawn(async move {
@@ -165,16 +168,45 @@ impl Decisions {
     }
 }
 
+/// That the file may have grown.
+enum News {
+    /// The kernel says so.
+    Told(EventStream<[u8; BUFFER]>),
+    /// It is looked at again and again: the kernel counts watchers for each user, and others of
+    /// this one have them all.
+    Looked(Interval),
+}
+
+impl News {
+    fn of(path: &Path) -> Self {
+        let told = || {
+            let inotify = Inotify::init()?;
+            inotify.watches().add(path, WatchMask::MODIFY)?;
+            inotify.into_event_stream([0; BUFFER])
+        };
+        told().map_or_else(|_| Self::Looked(interval(PAUSE)), Self::Told)
+    }
+
+    async fn next(&mut self) -> io::Result<()> {
+        match self {
+            Self::Told(events) => match events.next().await {
+                Some(event) => event.map(drop),
+                None => Err(io::ErrorKind::UnexpectedEof.into()),
+            },
+            Self::Looked(looks) => {
+                looks.tick().await;
+                Ok(())
+            }
+        }
+    }
+}
+
 fn lock(waiting: &Mutex<Waiting>) -> MutexGuard<'_, Waiting> {
     waiting.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Hands out what is added to the file.
-async fn follow(
-    mut file: File,
-    mut news: EventStream<[u8; BUFFER]>,
-    waiting: &Mutex<Waiting>,
-) -> io::Result<()> {
+async fn follow(mut file: File, mut news: News, waiting: &Mutex<Waiting>) -> io::Result<()> {
     let mut text = Vec::new();
     loop {
         (&mut file).take(SIZE_LIMIT).read_to_end(&mut text)?;
@@ -186,10 +218,7 @@ async fn follow(
             let _ = sender.map(|sender| sender.send(decided));
         }
         text.drain(..whole);
-        match news.next().await {
-            Some(event) => _ = event?,
-            None => return Err(io::ErrorKind::UnexpectedEof.into()),
-        }
+        news.next().await?;
     }
 }
 

@@ -1,15 +1,16 @@
 //! State is its owner's alone: directories 0700, secrets 0600 (seed 003 §1).
 
-use std::fs::{self, DirBuilder, Permissions};
+use std::fs::{self, DirBuilder};
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
+use nix::sys::stat::SFlag;
 use nix::unistd::geteuid;
 use openclaw_config::error::Error;
 use openclaw_config::paths::Paths;
 use openclaw_config::pipeline::{dot_env, merge};
-
+use openclaw_folder::Held;
 use openclaw_settings::Origin;
 
 /// The permission bits of a mode.
@@ -45,7 +46,9 @@ pub fn secure(paths: &Paths) -> Result<Vec<Repair>, Error> {
 #[must_use]
 pub fn too_open(paths: &Paths) -> Vec<Repair> {
     let all = directories(paths).into_iter().chain(secrets(paths));
-    let mut repairs: Vec<Repair> = all.filter_map(|path| wanted(&path).ok()?).collect();
+    let mut repairs: Vec<Repair> = all
+        .filter_map(|path| Some(wanted(&path).ok()??.0))
+        .collect();
     repairs.dedup_by(|a, b| a.path == b.path);
     repairs
 }
@@ -107,42 +110,45 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn repair(path: &Path) -> Result<Option<Repair>, Error> {
-    let Some(repair) = wanted(path)? else {
+    let Some((repair, held)) = wanted(path)? else {
         return Ok(None);
     };
-    let attempt = fs::set_permissions(path, Permissions::from_mode(repair.to));
+    let attempt = held.set_mode(repair.to);
     outcome(repair, attempt)
 }
 
-/// What is to be taken away of the mode of `path`.
-fn wanted(path: &Path) -> Result<Option<Repair>, Error> {
-    let found = match fs::symlink_metadata(path) {
-        Ok(found) => found,
+/// What is to be taken away of the mode of `path`, and of what lies there.
+fn wanted(path: &Path) -> Result<Option<(Repair, Held)>, Error> {
+    let looked = Held::open(path).and_then(|held| Ok((held.status()?, held)));
+    let (found, held) = match looked {
+        Ok(looked) => looked,
         Err(error) if is_absent(&error) => return Ok(None),
         Err(error) => return Err(refused(path, &format!("cannot be looked at: {error}"), "")),
     };
+    let kind = SFlag::from_bits_truncate(found.st_mode) & SFlag::S_IFMT;
     let own = geteuid().as_raw();
     // A link has no mode; where it leads is kept by whoever made it. What is
     // another user's without being open is theirs: an agent's, for instance.
     let foreign = openclaw_modes::current().foreign;
-    let open = found.mode() & foreign != 0;
-    if found.is_symlink() || !open || !(found.is_dir() || found.is_file()) {
+    let open = found.st_mode & foreign != 0;
+    if !open || !matches!(kind, SFlag::S_IFDIR | SFlag::S_IFREG) {
         return Ok(None);
     }
-    if found.uid() != own {
-        let problem = format!("belongs to the user {} and you are {own}", found.uid());
+    if found.st_uid != own {
+        let problem = format!("belongs to the user {} and you are {own}", found.st_uid);
         return Err(refused(
             path,
             &problem,
             &format!("chown {own} {}", path.display()),
         ));
     }
-    let from = found.mode() & PERMISSIONS;
-    Ok(Some(Repair {
+    let from = found.st_mode & PERMISSIONS;
+    let repair = Repair {
         path: path.to_owned(),
         from,
         to: from & !foreign,
-    }))
+    };
+    Ok(Some((repair, held)))
 }
 
 /// What came of the attempt to make `repair`.

@@ -1,3 +1,6 @@
+use std::fs::Permissions;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+
 use super::*;
 
 fn mode(path: &Path) -> u32 {
@@ -182,6 +185,7 @@ fn what_is_somebody_elses_is_refused_with_the_command() {
     let paths = Paths::resolve(&[("OPENCLAW_STATE_DIR", state)].into_iter().collect()).unwrap();
     fs::write(&paths.configuration, "").unwrap();
     open(&paths.configuration, 0o644);
+    #[expect(clippy::disallowed_methods, reason = "nobody else is there")]
     std::os::unix::fs::chown(&paths.configuration, Some(65_534), None).unwrap();
     let error = secure(&paths).unwrap_err().to_string();
     assert!(
@@ -199,6 +203,7 @@ fn what_is_somebody_elses_and_closed_is_left_alone() {
     let path = folder.path().join("file");
     fs::write(&path, "").unwrap();
     open(&path, 0o600);
+    #[expect(clippy::disallowed_methods, reason = "nobody else is there")]
     std::os::unix::fs::chown(&path, Some(65_534), None).unwrap();
     assert_eq!(repair(&path).unwrap(), None);
 }

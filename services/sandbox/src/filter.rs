@@ -10,7 +10,7 @@ use seccompiler::{
     BackendError, BpfProgram, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompRule,
 };
 
-use self::files::{refuse_leases, refuse_set_ids, refuse_truncation};
+use self::files::{refuse_commands, refuse_set_ids, refuse_truncation};
 use self::program::{Answer, Rules, compile, compile_each};
 use crate::failure::StepError;
 use crate::plan::Network;
@@ -47,7 +47,7 @@ pub(crate) fn programs(
     refuse_personalities(&mut refused)?;
     refuse_limits_of_others(&mut refused)?;
     refuse_set_ids(&mut refused)?;
-    refuse_leases(&mut refused)?;
+    refuse_commands(&mut refused)?;
     refuse_sockets(&mut refused, network)?;
     if let (Network::Loopback(_), false) = (network, apart) {
         refuse_all_but_tcp(&mut refused)?;

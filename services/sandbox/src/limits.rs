@@ -11,10 +11,14 @@ const CPU_GRACE_SECONDS: u64 = 1;
 /// Processes of a turn that are not the agent's: the supervisor, and the first of the namespace.
 const OWN_PROCESSES: u64 = 2;
 
+/// Signals that wait, and timers, of a turn: the kernel counts them for each user.
+const PENDING_SIGNALS: u64 = 1024;
+
 /// Sets the limits of this process and of everything it starts. `alone`: only this turn's processes
 /// are counted.
 pub(crate) fn apply(limits: &Limits, alone: bool) -> Result<(), StepError> {
     set(Resource::RLIMIT_CORE, 0, 0)?;
+    each(Resource::RLIMIT_SIGPENDING, Some(PENDING_SIGNALS))?;
     each(Resource::RLIMIT_AS, limits.address_space)?;
     each(Resource::RLIMIT_NOFILE, limits.open_files)?;
     each(Resource::RLIMIT_FSIZE, limits.file_size)?;

@@ -12,6 +12,11 @@ use crate::failure::{StepError, io, system};
 use crate::identity;
 use crate::remedy::Remedy;
 
+/// Watchers of files (inotify(7)) that a turn in a user namespace of its own may have, and where
+/// that is said (user_namespaces(7)). The kernel counts them for its user, too, who has 128.
+const WATCHERS: &str = "48";
+const WATCHERS_LIMIT: &str = "/proc/sys/user/max_inotify_instances";
+
 /// Puts what this process forks from now on into a namespace of processes. Without root that needs
 /// a user namespace, which this process itself enters, with its own ids as the only ones.
 ///
@@ -26,7 +31,10 @@ pub(crate) fn enter_processes() -> Result<(), StepError> {
     // Groups of this user could be given up otherwise, and with them what is refused to a group.
     write("/proc/self/setgroups", "deny".to_owned())?;
     write("/proc/self/gid_map", format!("{group} {group} 1"))?;
-    write("/proc/self/uid_map", format!("{user} {user} 1"))
+    write("/proc/self/uid_map", format!("{user} {user} 1"))?;
+    // Refused where /proc/sys is not to be written, as in some containers.
+    let _ = fs::write(WATCHERS_LIMIT, WATCHERS);
+    Ok(())
 }
 
 /// Puts this process into a mount namespace, and namespaces for System V queues, the host name, the

@@ -19,12 +19,18 @@ pub(crate) const REFUSED: &[&[libc::c_long]] = &[
 ///
 /// io_uring does file and socket work without system calls, past any filter. clone3 hides its
 /// flags behind a pointer, where a filter cannot see CLONE_NEWUSER; glibc, Go and bun fall back
-/// to clone.
+/// to clone. The older asynchronous input and output has a number of requests that the whole
+/// machine shares (fs.aio-max-nr).
 pub(crate) const ABSENT: &[libc::c_long] = &[
     libc::SYS_io_uring_setup,
     libc::SYS_io_uring_enter,
     libc::SYS_io_uring_register,
     libc::SYS_clone3,
+    libc::SYS_io_setup,
+    libc::SYS_io_submit,
+    libc::SYS_io_destroy,
+    libc::SYS_io_cancel,
+    libc::SYS_io_getevents,
 ];
 
 /// open_tree_attr(2) of Linux 6.15, which libc does not know yet; one number on all architectures.

@@ -15,7 +15,7 @@ use std::process::{Command, Output};
 
 use openclaw_sandbox::probe::{Report, State};
 use openclaw_sandbox::{Closed, Failure, Launcher, Level, Network, PlanError};
-use support::{Caller, Site, callers, text, told};
+use support::{Caller, Site, assert_refused, assert_success, callers, text, told};
 
 fn failure(output: &Output) -> Failure {
     assert_eq!(output.status.code(), Some(125), "{}", told(output));
@@ -265,4 +265,44 @@ fn ordinary_programs_run() {
             }
         }
     }
+}
+
+/// What the kernel counts for each user, or for the machine.
+#[test]
+fn counts_of_others_are_left_to_them() {
+    let call = |number: nix::libc::c_long, arguments: &str| {
+        format!("my $p = \"\\0\" x 8; syscall({number}, {arguments}) >= 0 or die $!")
+    };
+    let aio = call(nix::libc::SYS_io_setup, "1, $p");
+    let pipe = format!(
+        "pipe(R, W) or die; fcntl(W, {}, 1048576) or die $!",
+        nix::libc::F_SETPIPE_SZ
+    );
+    // Each has a signal that may wait.
+    let timers = format!(
+        "my $n = 0; my $i = \"\\0\" x 8; \
+         while ($n < 1500 && syscall({}, 0, 0, $i) >= 0) {{ $n++ }} die $! if $n < 1500",
+        nix::libc::SYS_timer_create
+    );
+    for caller in callers() {
+        for site in [Site::new(caller), Site::new(caller).strict()] {
+            assert_refused(&site.perl(&aio), "not implemented");
+            assert_refused(&site.perl(&pipe), "not permitted");
+            assert_refused(&site.perl(&timers), "temporarily unavailable");
+        }
+        let off = Site::new(caller).off();
+        assert_success(&off.perl(&aio));
+        assert_success(&off.perl(&pipe));
+    }
+}
+
+/// An ordinary user's turn has a user namespace of its own, which has a limit of its own.
+#[test]
+fn watchers_of_files_are_left_to_others() {
+    let watchers = format!(
+        "my $n = 0; while ($n < 60 && syscall({}, 0) >= 0) {{ $n++ }} die $! if $n < 60",
+        nix::libc::SYS_inotify_init1
+    );
+    let strict = Site::new(Caller::Ordinary).strict();
+    assert_refused(&strict.perl(&watchers), "Too many open files");
 }

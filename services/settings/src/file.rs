@@ -207,17 +207,23 @@ impl File {
         problems.extend(effect::restrictions(&document));
         if problems.is_empty() {
             problems.extend(effect::faults(&document));
-            problems.extend(self.beyond_schema(document, environment));
+            problems.extend(self.beyond_schema(document, &sources, environment));
         }
         locate::place(&mut problems, &sources);
         Ok(problems)
     }
 
     /// What no schema can say, such as that a URL is one.
-    fn beyond_schema(&self, mut document: Value, environment: &Environment) -> Option<Problem> {
+    fn beyond_schema(
+        &self,
+        mut document: Value,
+        sources: &[Source],
+        environment: &Environment,
+    ) -> Option<Problem> {
         openclaw_config::pipeline::alias::apply(&mut document);
         let fragment = keys::typed(self.path(), &document).ok();
-        match Settings::assemble(self.paths.clone(), document, environment) {
+        let settings = Settings::assemble(self.paths.clone(), document, environment);
+        match settings.and_then(|settings| settings.with_sources(sources)) {
             Err(Error::Value {
                 origin,
                 key,
@@ -296,7 +302,7 @@ pub fn validate(paths: &Paths, environment: &Environment) -> Result<Findings, Er
     crate::refuse_emptied(paths)?;
     let path = &paths.configuration;
     let document = document::load(path, environment, Missing::Refused)?;
-    let settings = Settings::assemble(paths.clone(), document.value.clone(), environment)
+    let settings = Settings::of(paths.clone(), &document, environment)
         .and_then(|settings| settings.with_credentials(environment, &Default::default()))
         .map_err(|error| document.placed(path, error))?;
     let notes = settings.base.doubts.clone();

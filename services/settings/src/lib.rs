@@ -43,7 +43,7 @@ pub fn load_from(environment: &Environment, origin: Origin) -> Result<Settings, 
     let paths = origin.paths(paths);
     let file = paths.configuration.clone();
     let document = document::load(&file, environment, Missing::KeptForOwner)?;
-    let settings = Settings::assemble(paths, document.value.clone(), environment);
+    let settings = Settings::of(paths, &document, environment);
     let mut settings = settings.map_err(|error| document.placed(&file, error))?;
     settings.take_names(&document);
     Ok(settings)
@@ -99,7 +99,7 @@ pub fn load_and_keep(environment: &Environment, origin: Origin) -> Result<Settin
     refuse_emptied(&paths)?;
     let file = &paths.configuration;
     let document = document::load(file, environment, Missing::KeptForOwner)?;
-    let settings = Settings::assemble(paths.clone(), document.value.clone(), environment);
+    let settings = Settings::of(paths.clone(), &document, environment);
     let mut settings = settings.map_err(|error| document.placed(file, error))?;
     settings.take_names(&document);
     let told = settings.told_nowhere().into_iter();

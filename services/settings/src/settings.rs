@@ -9,6 +9,7 @@ use openclaw_config::environment::Environment;
 use openclaw_config::error::Error;
 use openclaw_config::key::KeyPath;
 use openclaw_config::paths::Paths;
+use openclaw_config::pipeline::include::Source;
 use openclaw_config::problem::Problem;
 use openclaw_config::redact;
 use openclaw_config::secret::Secret;
@@ -143,8 +144,27 @@ impl AsRef<Settings> for Settings {
 }
 
 impl Settings {
-    /// Validates `document`. Credentials are not kept: only the agent-runner
-    /// may hold them, see [`Settings::with_credentials`].
+    /// Those of `document`, whose files no confined agent may write. Credentials are not kept:
+    /// only the agent-runner may hold them, see [`Settings::with_credentials`].
+    pub fn of(paths: Paths, document: &Document, environment: &Environment) -> Result<Self, Error> {
+        let settings = Self::assemble(paths, document.value.clone(), environment)?;
+        settings.with_sources(&document.sources)
+    }
+
+    /// These, unless what they were read from is a confined agent's.
+    pub(crate) fn with_sources(self, sources: &[Source]) -> Result<Self, Error> {
+        match exposed::check_sources(&self, sources) {
+            Ok(()) => Ok(self),
+            Err((key, problem)) => Err(Error::Value {
+                origin: self.paths.configuration.display().to_string(),
+                key,
+                problem,
+            }),
+        }
+    }
+
+    /// Validates `document`, wherever it comes from. Credentials are not kept, as with
+    /// [`Settings::of`].
     pub fn assemble(
         paths: Paths,
         mut document: Value,
@@ -289,11 +309,7 @@ fn written(
     fragment: &Fragment,
     agents: &BTreeMap<String, AgentSettings>,
 ) -> Arc<[PathBuf]> {
-    let of_agent = |agent: &AgentSettings| {
-        let own = std::iter::once(agent.workspace.to_path_buf());
-        own.chain(paths.written_by_agent(&agent.id))
-            .chain(agent.sandbox.read_write.clone())
-    };
+    let of_agent = |agent: &AgentSettings| exposed::written_by(agent, paths);
     let servers = fragment.mcp.servers.values();
     let of_servers = servers.flat_map(|server| &server.paths.rw);
     let of_agents = agents.values().flat_map(of_agent);

@@ -25,7 +25,7 @@ use tokio_util::codec::{FramedRead, LinesCodec};
 use tokio_util::sync::CancellationToken;
 
 use crate::activity::Activity;
-use crate::disk::Disk;
+use crate::disk::{Disk, Short};
 use crate::translate::{Translate, was_killed};
 
 /// One line of an agent's output, in bytes: a tool result with a whole file.
@@ -83,7 +83,7 @@ enum Cut {
     Silence,
     TooMuch,
     /// So much has to be left there, in bytes.
-    Disk(PathBuf, u64),
+    Disk(PathBuf, Short),
     Refused(Refused),
 }
 
@@ -216,7 +216,7 @@ async fn follow(
             () = &mut deadline => return Err(Cut::Deadline),
             () = &mut look, if bounds.disk.is_some() => {
                 match bounds.disk.as_ref().and_then(Disk::used_up) {
-                    Some((path, least)) => return Err(Cut::Disk(path.clone(), least)),
+                    Some((path, short)) => return Err(Cut::Disk(path.clone(), short)),
                     None => look.as_mut().reset(Instant::now() + pause()),
                 }
                 continue;
@@ -333,13 +333,12 @@ fn cut_short(cut: &Cut, translate: &mut dyn Translate, bounds: &Bounds) -> Kind 
                 failure::advice(source)
             ),
         ),
-        Cut::Disk(path, least) => (
+        Cut::Disk(path, short) => (
             Code::ResourceLimit,
             format!(
-                "the turn was stopped: it has used up the disk that {} is on, of which {} MiB are \
+                "the turn was stopped: it has used up the disk that {} is on, of which {short} \
                  to stay free; remove what it wrote there",
-                path.display(),
-                least >> 20
+                path.display()
             ),
         ),
         Cut::TooMuch | Cut::Refused(Refused::Full) => (

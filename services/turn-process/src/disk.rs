@@ -2,6 +2,7 @@
 //! and a limit on each file bounds no number of them; so what is left is looked
 //! at while a turn runs, and the turn that uses it up is ended.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -19,6 +20,12 @@ const NEAR: u64 = 1 << 30;
 /// Between two looks then; one costs a microsecond.
 const NEAR_PAUSE: Duration = Duration::from_millis(10);
 
+/// Names that are left to the rest of the machine: enough for what a turn needs to begin.
+const NAMES: u64 = 10_000;
+/// When no more than this many are left above those, the next look is sooner: a program makes
+/// some ten thousand between two others.
+const NEAR_NAMES: u64 = 100_000;
+
 /// Watches the file systems that a turn writes to.
 #[derive(Debug)]
 pub(crate) struct Disk(Vec<Place>);
@@ -26,8 +33,35 @@ pub(crate) struct Disk(Vec<Place>);
 #[derive(Debug)]
 struct Place {
     path: PathBuf,
-    /// Bytes that have to be left.
-    least: u64,
+    /// What has to be left.
+    least: Room,
+}
+
+/// What is free of a file system, or all of it.
+#[derive(Debug, Clone, Copy)]
+struct Room {
+    bytes: u64,
+    /// Files that can be made (inodes). A file system that has as many as it has room for says 0
+    /// of all.
+    names: u64,
+}
+
+/// What is used up, for people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Short {
+    /// Less than so many bytes are free.
+    Bytes(u64),
+    /// Fewer than so many files can be made.
+    Names(u64),
+}
+
+impl fmt::Display for Short {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bytes(least) => write!(formatter, "{} MiB are", least >> 20),
+            Self::Names(least) => write!(formatter, "room for {least} files (inodes) is"),
+        }
+    }
 }
 
 impl Disk {
@@ -36,26 +70,45 @@ impl Disk {
     pub(crate) fn watch(paths: &[PathBuf]) -> Self {
         let places = paths.iter().filter_map(|path| {
             let (free, whole) = room(path)?;
-            let least = RESERVE.min(whole / PART);
+            let mut least = Room {
+                bytes: RESERVE.min(whole.bytes / PART),
+                names: NAMES.min(whole.names / PART),
+            };
+            if free.names <= least.names {
+                least.names = 0;
+            }
             let path = path.clone();
-            (free > least).then_some(Place { path, least })
+            (free.bytes > least.bytes).then_some(Place { path, least })
         });
         Self(places.collect())
     }
 
-    /// The path where too little is left, and how much has to be.
-    pub(crate) fn used_up(&self) -> Option<(&PathBuf, u64)> {
-        let full = |place: &&Place| room(&place.path).is_some_and(|(free, _)| free < place.least);
-        let place = self.0.iter().find(full)?;
-        Some((&place.path, place.least))
+    /// The path where too little is left, and of what.
+    pub(crate) fn used_up(&self) -> Option<(&PathBuf, Short)> {
+        self.0.iter().find_map(|place| {
+            let (free, _) = room(&place.path)?;
+            let Room { bytes, names } = place.least;
+            let short = if free.bytes < bytes {
+                Short::Bytes(bytes)
+            } else if free.names < names {
+                Short::Names(names)
+            } else {
+                return None;
+            };
+            Some((&place.path, short))
+        })
     }
 
     /// How long to wait before the next look.
     pub(crate) fn pause(&self) -> Duration {
-        let near = |place: &Place| {
-            room(&place.path).is_some_and(|(free, _)| free < place.least.saturating_add(NEAR))
+        let is_near = |place: &Place| {
+            let Room { bytes, names } = place.least;
+            room(&place.path).is_some_and(|(free, _)| {
+                free.bytes < bytes.saturating_add(NEAR)
+                    || names > 0 && free.names < names.saturating_add(NEAR_NAMES)
+            })
         };
-        if self.0.iter().any(near) {
+        if self.0.iter().any(is_near) {
             NEAR_PAUSE
         } else {
             PAUSE
@@ -63,11 +116,15 @@ impl Disk {
     }
 }
 
-/// Bytes that are free for a user, and all there are.
-fn room(path: &PathBuf) -> Option<(u64, u64)> {
+/// What is free for a user, and all there is.
+fn room(path: &PathBuf) -> Option<(Room, Room)> {
     let found = statvfs(path).ok()?;
-    let bytes = |blocks: u64| blocks.saturating_mul(found.fragment_size());
-    Some((bytes(found.blocks_available()), bytes(found.blocks())))
+    let room = |blocks: u64, names: u64| Room {
+        bytes: blocks.saturating_mul(found.fragment_size()),
+        names,
+    };
+    let free = room(found.blocks_available(), found.files_available());
+    Some((free, room(found.blocks(), found.files())))
 }
 
 #[cfg(test)]
@@ -79,12 +136,19 @@ mod tests {
         let disk = Disk::watch(&[std::env::temp_dir(), PathBuf::from("/no/such/place")]);
         assert!(disk.0.len() <= 1);
         assert!(disk.used_up().is_none());
-        let full = Disk(vec![Place {
-            path: std::env::temp_dir(),
-            least: u64::MAX,
-        }]);
-        assert_eq!(full.used_up(), Some((&std::env::temp_dir(), u64::MAX)));
-        assert_eq!(full.pause(), NEAR_PAUSE);
+        let full = |bytes, names| {
+            Disk(vec![Place {
+                path: std::env::temp_dir(),
+                least: Room { bytes, names },
+            }])
+        };
+        for (full, short) in [
+            (full(u64::MAX, 0), Short::Bytes(u64::MAX)),
+            (full(0, u64::MAX), Short::Names(u64::MAX)),
+        ] {
+            assert_eq!(full.used_up(), Some((&std::env::temp_dir(), short)));
+            assert_eq!(full.pause(), NEAR_PAUSE);
+        }
         assert_eq!(Disk(Vec::new()).pause(), PAUSE);
     }
 }

@@ -14,7 +14,7 @@ use crate::parse;
 use crate::problem::Problem;
 
 /// The directive.
-const INCLUDE: &str = "$include";
+pub const INCLUDE: &str = "$include";
 /// Files that include files (OpenClaw's limit).
 const DEPTH_LIMIT: usize = 10;
 /// All files together: ten files that include ten files each, ten deep, would

@@ -157,8 +157,13 @@ impl Staging {
         };
         *length += bytes.len() as u64;
         if *length > BYTE_LIMIT {
+            let file = self
+                .files
+                .last()
+                .map(|file| &*file.name)
+                .unwrap_or_default();
             return Err(Refusal::ImportTooLarge(format!(
-                "a file is longer than {BYTE_LIMIT} bytes"
+                "{file} is longer than {BYTE_LIMIT} bytes; move it out of the folder"
             )));
         }
         let written = file.write_all(bytes).await;

@@ -34,8 +34,9 @@ pub(super) fn refuse_set_ids(rules: &mut Rules) -> Result<(), BackendError> {
 
 /// Holding up whoever opens a file, and hearing of it: the file's user may take a lease with a
 /// descriptor that only reads (fcntl(2)), and opening the file outside of the turn waits for it.
-pub(super) fn refuse_leases(rules: &mut Rules) -> Result<(), BackendError> {
-    for command in [libc::F_SETLEASE, libc::F_NOTIFY] {
+/// And making pipes larger, of whose pages a user has a number (pipe(7)).
+pub(super) fn refuse_commands(rules: &mut Rules) -> Result<(), BackendError> {
+    for command in [libc::F_SETLEASE, libc::F_NOTIFY, libc::F_SETPIPE_SZ] {
         let command = u64::from(command.unsigned_abs());
         let holds = when(1, SeccompCmpOp::Eq, command)?;
         refuse(rules, libc::SYS_fcntl, vec![holds])?;

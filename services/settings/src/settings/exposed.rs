@@ -1,11 +1,14 @@
 //! What agents are granted, their workspaces among it, that would open what is guarded.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use openclaw_config::guarded::Guarded;
+use openclaw_config::launch::real;
 use openclaw_config::paths::Paths;
+use openclaw_config::pipeline::include::{INCLUDE, Source};
 
+use super::Settings;
 use super::agent::AgentSettings;
 use crate::keys::{Fragment, SandboxLevel, SandboxPaths};
 
@@ -21,7 +24,7 @@ pub(super) fn check(
     let guarded = Guarded::of(paths);
     for agent in agents.values() {
         let sandbox = &agent.sandbox;
-        if matches!(sandbox.level, Some(SandboxLevel::Off | SandboxLevel::Text)) {
+        if !is_confined(agent) {
             continue;
         }
         let read = sandbox.read_only.iter().map(|path| (path, "ro"));
@@ -45,6 +48,45 @@ pub(super) fn check(
         }
     }
     Ok(())
+}
+
+/// Looks at the files that `settings` were read from: what a confined agent writes decides
+/// nothing.
+pub(super) fn check_sources(settings: &Settings, sources: &[Source]) -> Result<(), Problem> {
+    let confined = settings.agents.values().filter(|agent| is_confined(agent));
+    let written: Vec<PathBuf> = confined
+        .flat_map(|agent| written_by(agent, &settings.paths))
+        .map(|path| real(&path))
+        .collect();
+    for source in sources {
+        let file = real(&source.path);
+        if let Some(folder) = written.iter().find(|folder| file.starts_with(folder)) {
+            let problem = format!(
+                "takes in {}, which lies in {}, where an agent writes; keep it beside {}",
+                source.path.display(),
+                folder.display(),
+                settings.paths.configuration.display()
+            );
+            return Err((source.mount.child(INCLUDE).to_string(), problem));
+        }
+    }
+    Ok(())
+}
+
+/// Where the agent writes, its servers of tools aside.
+pub(super) fn written_by(agent: &AgentSettings, paths: &Paths) -> Vec<PathBuf> {
+    let own = std::iter::once(agent.workspace.to_path_buf());
+    own.chain(paths.written_by_agent(&agent.id))
+        .chain(agent.sandbox.read_write.clone())
+        .collect()
+}
+
+/// Whether it is kept from something at all.
+fn is_confined(agent: &AgentSettings) -> bool {
+    !matches!(
+        agent.sandbox.level,
+        Some(SandboxLevel::Off | SandboxLevel::Text)
+    )
 }
 
 /// The key that says so.
@@ -90,6 +132,60 @@ mod tests {
         let paths = Paths::resolve(&variables.into_iter().collect()).unwrap();
         let assembled = Settings::assemble(paths, document.clone(), &Environment::default());
         assembled.err().map(|error| error.to_string())
+    }
+
+    /// What is said of a state folder with these files.
+    fn problem_of(files: &[(&str, Value)]) -> Option<String> {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().canonicalize().unwrap();
+        for (name, content) in files {
+            let path = state.join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, content.to_string()).unwrap();
+        }
+        let variables = [("OPENCLAW_STATE_DIR", state.to_str().unwrap())];
+        let environment: Environment = variables.into_iter().collect();
+        let loaded = crate::load(&environment);
+        loaded.err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn files_that_a_confined_agent_writes_take_no_part() {
+        let part = json!({"logging": {"level": "info"}});
+        let at = |place: &str, level: Option<&str>| {
+            let sandbox = level.map_or(json!({}), |level| json!({"level": level}));
+            let agents = json!({"defaults": {"sandbox": sandbox}});
+            problem_of(&[
+                (
+                    "openclaw.json",
+                    json!({"$include": place, "agents": agents}),
+                ),
+                (place, part.clone()),
+            ])
+        };
+        for place in [
+            "workspace/extra.json",
+            "workspace/a/b.json",
+            "agents/main/home/x.json",
+        ] {
+            let problem = at(place, None).unwrap_or_default();
+            assert!(
+                problem.contains("$include") && problem.contains("where an agent writes"),
+                "{place}: {problem}"
+            );
+            assert_eq!(at(place, Some("off")), None, "{place}");
+        }
+        assert_eq!(at("parts/extra.json", None), None);
+        // What an included file includes is looked at, too.
+        let chain = problem_of(&[
+            ("openclaw.json", json!({"$include": "parts/a.json"})),
+            (
+                "parts/a.json",
+                json!({"logging": {"$include": "../workspace/l.json"}}),
+            ),
+            ("workspace/l.json", json!({"level": "info"})),
+        ]);
+        assert!(chain.unwrap_or_default().contains("where an agent writes"));
     }
 
     const GUARDED: [&str; 14] = [
