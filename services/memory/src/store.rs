@@ -126,12 +126,13 @@ impl Store {
 
     /// The bootstrap files as of `now`; a fresh workspace is made and filled
     /// first. What of that fails is logged, and the files that are there are
-    /// given; where others hear of them (`is_shared`), MEMORY.md is not.
+    /// given, with why the others are not; where others hear of them
+    /// (`is_shared`), MEMORY.md is not.
     pub(crate) fn bootstrap(
         &self,
         now: &Zoned,
         is_shared: bool,
-    ) -> Result<Vec<BootstrapFile>, Error> {
+    ) -> Result<(Vec<BootstrapFile>, Vec<String>), Error> {
         let workspace = Workspace::open_or_create(&self.places.workspace)?;
         if self.bootstrap.templates
             && let Err(error) = template::create_missing(&workspace)
@@ -144,10 +145,11 @@ impl Store {
         }
         let (files, problems) =
             bootstrap::load(&workspace, (now.date(), is_shared), self.bootstrap);
-        for problem in problems {
-            tracing::warn!("a bootstrap file is left out: {}", failure::chain(&problem));
+        let problems: Vec<String> = problems.iter().map(|it| failure::chain(it)).collect();
+        for problem in &problems {
+            tracing::warn!("a bootstrap file is left out: {problem}");
         }
-        Ok(files)
+        Ok((files, problems))
     }
 
     /// Appends a note; the next search finds it.

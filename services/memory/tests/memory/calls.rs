@@ -21,7 +21,11 @@ use crate::harness::{Running, asked, origin, state};
 async fn a_fresh_agent_remembers_and_finds() {
     let running = Running::start();
     let client = &running.client;
-    let files = client.load_bootstrap(&origin(), "main").await.unwrap();
+    let files = client
+        .load_bootstrap(&origin(), "main")
+        .await
+        .unwrap()
+        .files;
     assert_eq!(files[0].name, "SOUL.md");
     assert!(files.iter().any(|file| file.name == "USER.md"));
 
@@ -41,7 +45,11 @@ async fn a_fresh_agent_remembers_and_finds() {
     assert!(hits[0].snippet.contains(text));
     assert!((hits[0].start_line..=hits[0].end_line).contains(&noted.line));
 
-    let files = client.load_bootstrap(&origin(), "main").await.unwrap();
+    let files = client
+        .load_bootstrap(&origin(), "main")
+        .await
+        .unwrap()
+        .files;
     assert_eq!(files.last().unwrap().name, noted.path);
 
     running.index(false).await;

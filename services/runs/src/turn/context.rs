@@ -24,6 +24,9 @@ const PATIENT: Duration = Duration::from_secs(10);
 /// long one.
 const TOLD: usize = 2000;
 
+/// Files that the user is told of which could not be given; the journal has all.
+const LEFT_OUT: usize = 3;
+
 /// What the user is told where memory is not there,
 const SILENT: &str = "memory did not answer; this reply is made without it \
                       (systemctl --user status openclaw-memory.service)";
@@ -72,16 +75,24 @@ pub(super) async fn fetch(turns: &Turns, run: &Run, text: &str, received_ms: i64
     let (recall, is_unread) = recall.unwrap_or_default();
     let notes = [(is_silent, SILENT), (is_unread, UNREAD)];
     let notes = notes.into_iter().filter(|(is_so, _)| *is_so);
+    let notes = notes.map(|(_, note)| note.to_owned());
+    let bootstrap = bootstrap.unwrap_or_default();
     Context {
-        notes: notes.map(|(_, note)| note.to_owned()).collect(),
-        bootstrap: bootstrap
-            .unwrap_or_default()
-            .into_iter()
-            .map(file)
-            .collect(),
+        notes: notes.chain(left_out(&bootstrap.problems)).collect(),
+        bootstrap: bootstrap.files.into_iter().map(file).collect(),
         recall,
         received_ms,
     }
+}
+
+/// What the user is told of files that are there and could not be given.
+fn left_out(problems: &[String]) -> Vec<String> {
+    let told = problems.iter().take(LEFT_OUT);
+    let told = told.map(|problem| {
+        let problem = openclaw_escape::line(problem);
+        format!("this reply is made without a file of the workspace: {problem}")
+    });
+    told.collect()
 }
 
 /// What memory has on `told`, and whether an answer of memory alone lacks files that
