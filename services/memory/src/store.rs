@@ -145,11 +145,15 @@ impl Store {
         }
         let (files, problems) =
             bootstrap::load(&workspace, (now.date(), is_shared), self.bootstrap);
-        let problems: Vec<String> = problems.iter().map(|it| failure::chain(it)).collect();
         for problem in &problems {
-            tracing::warn!("a bootstrap file is left out: {problem}");
+            tracing::warn!("a bootstrap file is left out: {}", failure::chain(problem));
         }
-        Ok((files, problems))
+        let told = problems.iter().take(LEFT_OUT);
+        let told = told.map(|problem| {
+            let problem = failure::chain(problem);
+            format!("this reply is made without a file of the workspace: {problem}")
+        });
+        Ok((files, told.collect()))
     }
 
     /// Appends a note; the next search finds it.
@@ -179,6 +183,9 @@ impl Store {
         }
     }
 }
+
+/// Bootstrap files that the user is told of which could not be given; the journal has all.
+const LEFT_OUT: usize = 3;
 
 /// The longest time a message to a model waits for the files to be looked at, when
 /// nobody has since the start: a small workspace is whole by then.

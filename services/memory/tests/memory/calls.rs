@@ -216,3 +216,23 @@ async fn a_run_can_be_found_in_the_log() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_file_that_cannot_be_given_is_told_of_with_the_others() {
+    let running = Running::start();
+    let client = &running.client;
+    client.load_bootstrap(&origin(), "main").await.unwrap();
+    let large = fs::File::create(running.workspace().join("USER.md")).unwrap();
+    large.set_len(1 << 30).unwrap();
+    let given = client.load_bootstrap(&origin(), "main").await.unwrap();
+    assert_eq!(given.files[0].name, "SOUL.md");
+    assert!(given.files.iter().all(|file| file.name != "USER.md"));
+    let [told] = given.problems.as_slice() else {
+        panic!("{:?}", given.problems);
+    };
+    assert!(
+        told.contains("made without") && told.contains("USER.md"),
+        "{told}"
+    );
+    running.stop().await;
+}

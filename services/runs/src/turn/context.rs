@@ -24,9 +24,6 @@ const PATIENT: Duration = Duration::from_secs(10);
 /// long one.
 const TOLD: usize = 2000;
 
-/// Files that the user is told of which could not be given; the journal has all.
-const LEFT_OUT: usize = 3;
-
 /// What the user is told where memory is not there,
 const SILENT: &str = "memory did not answer; this reply is made without it \
                       (systemctl --user status openclaw-memory.service)";
@@ -77,22 +74,14 @@ pub(super) async fn fetch(turns: &Turns, run: &Run, text: &str, received_ms: i64
     let notes = notes.into_iter().filter(|(is_so, _)| *is_so);
     let notes = notes.map(|(_, note)| note.to_owned());
     let bootstrap = bootstrap.unwrap_or_default();
+    let left_out = bootstrap.problems.iter();
+    let left_out = left_out.map(|problem| openclaw_escape::line(problem));
     Context {
-        notes: notes.chain(left_out(&bootstrap.problems)).collect(),
+        notes: notes.chain(left_out).collect(),
         bootstrap: bootstrap.files.into_iter().map(file).collect(),
         recall,
         received_ms,
     }
-}
-
-/// What the user is told of files that are there and could not be given.
-fn left_out(problems: &[String]) -> Vec<String> {
-    let told = problems.iter().take(LEFT_OUT);
-    let told = told.map(|problem| {
-        let problem = openclaw_escape::line(problem);
-        format!("this reply is made without a file of the workspace: {problem}")
-    });
-    told.collect()
 }
 
 /// What memory has on `told`, and whether an answer of memory alone lacks files that
