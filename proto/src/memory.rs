@@ -16,7 +16,9 @@ mod hit;
 mod index;
 
 pub use compaction::{Compaction, Conversation, Shortened};
-pub use document::{BootstrapFile, Exported, Forgotten, Lines, NoteLines, Remembered, Text};
+pub use document::{
+    Bootstrap, BootstrapFile, Exported, Forgotten, Lines, NoteLines, Remembered, Text,
+};
 pub use hit::{Hit, Parts, Question, Recall, Recalled, SearchResults, is_private_note};
 pub use index::Progress;
 
@@ -39,7 +41,7 @@ impl Client {
         &self,
         origin: &Origin,
         agent_id: &str,
-    ) -> Result<Vec<BootstrapFile>, CallError> {
+    ) -> Result<Bootstrap, CallError> {
         let request = wire::LoadBootstrapRequest {
             agent_id: agent_id.to_owned(),
             shared: is_shared(&origin.session_key),
@@ -50,7 +52,10 @@ impl Client {
             .load_bootstrap(origin.request(request))
             .await?
             .into_inner();
-        Ok(response.files.into_iter().map(Into::into).collect())
+        Ok(Bootstrap {
+            files: response.files.into_iter().map(Into::into).collect(),
+            problems: response.problems,
+        })
     }
 
     /// The best passages, best first.

@@ -15,6 +15,15 @@ pub struct BootstrapFile {
     pub truncated: bool,
 }
 
+/// What every conversation of an agent begins with.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Bootstrap {
+    /// The files, in their order.
+    pub files: Vec<BootstrapFile>,
+    /// Why files that are there are not among them.
+    pub problems: Vec<String>,
+}
+
 /// Where a note went.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Remembered {

@@ -34,6 +34,9 @@ pub enum Error {
         #[source]
         source: rusqlite::Error,
     },
+    /// Whoever began it has ended it.
+    #[error("it was ended before it was whole, and nothing of it is left")]
+    Ended,
     /// There is nothing to back up.
     #[error("there is no state directory {}", .0.display())]
     NoState(PathBuf),

@@ -3,6 +3,11 @@
 //! A second's work makes files of terabytes that take no room: holes, and one
 //! file under many names. Reading them would take a backup days, and a restore
 //! would have to find the room, so that all of them together have a bound.
+//!
+//! Copies that share their blocks (FICLONE) count as what they are to whoever restores
+//! them, data: which extents are shared is told by FIEMAP alone, for which there is no
+//! safe call, and of a file system that presses or joins extents by itself it says as
+//! much of files that nobody cloned.
 
 use std::collections::HashSet;
 use std::fs::{File, Metadata};

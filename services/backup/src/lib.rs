@@ -35,6 +35,7 @@ mod seal;
 mod swap;
 #[cfg(test)]
 mod tests;
+mod unfinished;
 mod unpack;
 mod walk;
 mod write;
@@ -44,4 +45,5 @@ pub use error::Error;
 pub use manifest::{LeftOut, Manifest, Workspace};
 pub use mentions::Mention;
 pub use restore::{Existing, Options, Restored, restore};
+pub use unfinished::Unfinished;
 pub use write::{Made, Source, backup};

@@ -18,6 +18,7 @@ use crate::mentions::{self, Mention};
 use crate::obeyed::Obeyed;
 use crate::place::moved;
 use crate::swap::Swap;
+use crate::unfinished::Unfinished;
 use crate::unpack::Unpacking;
 
 /// The daemons that own a part of the state.
@@ -68,13 +69,14 @@ pub struct Restored {
     pub mentions: Vec<Mention>,
 }
 
-/// Puts the backup at `file` into the place of the state directory.
+/// Puts the backup at `file` into the place of the state directory. By
+/// `unfinished` somebody else may end it, until folders change places.
 ///
 /// # Errors
-/// It is not sound, a suite uses the state, or the system says no. Then
-/// everything is as it was; a workspace outside the state directory may be the
+/// It is not sound, a suite uses the state, the system says no, or it was ended.
+/// Then everything is as it was; a workspace outside the state directory may be the
 /// new one already, beside which the old one lies.
-pub fn restore(file: &Path, options: &Options) -> Result<Restored, Error> {
+pub fn restore(file: &Path, options: &Options, unfinished: &Unfinished) -> Result<Restored, Error> {
     let manifest = check(file)?;
     let paths = &options.paths;
     let _locks = locks(options)?;
@@ -86,7 +88,10 @@ pub fn restore(file: &Path, options: &Options) -> Result<Restored, Error> {
     let mut all: Vec<&Swap> = vec![&state];
     all.extend(workspaces.iter().map(|(_, swap)| swap));
     room(&manifest, &all)?;
-    let unpacked = unpack(file, &manifest, &state, &workspaces, paths);
+    let begun = all.iter().try_for_each(|it| unfinished.begin(&it.staging));
+    let unpacked = begun
+        .and_then(|()| unpack(file, &manifest, &state, &workspaces, paths))
+        .and_then(|()| unfinished.settle());
     if let Err(error) = unpacked {
         // Nobody was told of them; what cannot be removed has a name that says
         // what it is.

@@ -1,16 +1,18 @@
 //! Making a backup.
 
 use std::collections::HashSet;
-use std::fs::File;
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek as _, Write};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use jiff::Timestamp;
 use openclaw_config::{Paths, state_lock};
 use openclaw_folder::ConfiguredFolder;
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
 use tar::{EntryType, Header};
-use tempfile::{NamedTempFile, TempDir};
 
 use crate::capture::{self, Captured};
 use crate::error::Error;
@@ -19,6 +21,7 @@ use crate::layout::{MANIFEST, PERMISSIONS, PRIVATE_FILE, STATE, WORKSPACES};
 use crate::manifest::{self, FORMAT, Manifest, Workspace};
 use crate::rules::{Rule, Rules};
 use crate::seal::Sealing;
+use crate::unfinished::{Beside, Unfinished};
 use crate::walk::{Inventory, Item};
 use crate::{check, database, links, member};
 
@@ -29,6 +32,8 @@ const LEVEL: i32 = 3;
 const PASSES: usize = 4;
 /// Why a file of [`Excess`] is left out.
 const EXCESS: &str = "with it, the holes and second names in files of agents say more than 1 GiB beyond what lies on the disk";
+/// What it is called until it is whole, in the folder beside it.
+const WHOLE: &str = "whole";
 /// The daemon that writes transcripts.
 const GATEWAY: &str = "openclaw-gateway";
 
@@ -55,11 +60,18 @@ pub struct Made {
 }
 
 /// Writes a backup of `source` to `target`: whole, checked and on the disk, or
-/// not at all. `replace`: a file that is there is replaced.
+/// not at all. `replace`: a file that is there is replaced. By `unfinished`
+/// somebody else may end it.
 ///
 /// # Errors
-/// Something of the state cannot be read, or the file cannot be written.
-pub fn backup(source: &Source, target: &Path, replace: bool) -> Result<Made, Error> {
+/// Something of the state cannot be read, the file cannot be written, or it was
+/// ended.
+pub fn backup(
+    source: &Source,
+    target: &Path,
+    replace: bool,
+    unfinished: &Unfinished,
+) -> Result<Made, Error> {
     if !replace && target.symlink_metadata().is_ok() {
         return Err(Error::Exists(target.to_owned()));
     }
@@ -67,20 +79,22 @@ pub fn backup(source: &Source, target: &Path, replace: bool) -> Result<Made, Err
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    let file = tempfile::Builder::new()
-        .prefix(".openclaw-backup-")
-        .tempfile_in(folder)
+    let beside = Beside::new(folder, unfinished)?;
+    let whole = beside.path().join(WHOLE);
+    let file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(PRIVATE_FILE)
+        .open(&whole)
         .map_err(Error::io("write in", folder))?;
-    let manifest = Writer::new(source, folder)?.write(source, &file)?;
-    let written = check::check(file.path())?;
+    let manifest = Writer::new(source, folder, beside.path())?.write(source, (&file, &whole))?;
+    let written = check::check(&whole)?;
     if written != manifest {
         return Err(Error::unsound(target, "it does not read as it was written"));
     }
-    let bytes = file
-        .as_file()
-        .metadata()
-        .map_err(Error::io("look at", target))?;
-    persist(file, target, replace)?;
+    let bytes = file.metadata().map_err(Error::io("look at", target))?;
+    unfinished.settle()?;
+    persist(&whole, target, replace)?;
     File::open(folder)
         .and_then(|folder| folder.sync_all())
         .map_err(Error::io("sync the folder", folder))?;
@@ -90,19 +104,20 @@ pub fn backup(source: &Source, target: &Path, replace: bool) -> Result<Made, Err
     })
 }
 
-fn persist(file: NamedTempFile, target: &Path, replace: bool) -> Result<(), Error> {
+fn persist(whole: &Path, target: &Path, replace: bool) -> Result<(), Error> {
     let persisted = if replace {
-        file.persist(target)
+        fs::rename(whole, target)
     } else {
-        file.persist_noclobber(target)
-    };
-    match persisted {
-        Ok(_) => Ok(()),
-        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
-            Err(Error::Exists(target.to_owned()))
+        match renameat_with(CWD, whole, CWD, target, RenameFlags::NOREPLACE) {
+            // A file system without it; the first name goes with its folder.
+            Err(Errno::INVAL | Errno::NOSYS) => fs::hard_link(whole, target),
+            renamed => renamed.map_err(io::Error::from),
         }
-        Err(error) => Err(Error::io("write", target)(error.error)),
-    }
+    };
+    persisted.map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => Error::Exists(target.to_owned()),
+        _ => Error::io("write", target)(error),
+    })
 }
 
 type Body = tar::Builder<zstd::Encoder<'static, File>>;
@@ -115,21 +130,17 @@ struct Writer {
     before: HashSet<String>,
     /// What the files of agents say beyond what lies on the disk.
     excess: Excess,
-    /// A folder for what is between; it is nobody else's, and goes with it.
-    staging: TempDir,
+    /// A folder for what is between, which is nobody else's.
+    staging: PathBuf,
 }
 
 impl Writer {
-    fn new(source: &Source, folder: &Path) -> Result<Self, Error> {
+    fn new(source: &Source, folder: &Path, staging: &Path) -> Result<Self, Error> {
         let failed = || Error::io("write in", folder);
-        let staging = tempfile::Builder::new()
-            .prefix(".openclaw-backup-")
-            .tempdir_in(folder)
-            .map_err(failed())?;
         if !source.paths.state.is_dir() {
             return Err(Error::NoState(source.paths.state.clone()));
         }
-        let file = tempfile::tempfile_in(staging.path()).map_err(failed())?;
+        let file = tempfile::tempfile_in(staging).map_err(failed())?;
         let mut encoder = zstd::Encoder::new(file, LEVEL).map_err(failed())?;
         encoder.include_checksum(true).map_err(failed())?;
         Ok(Self {
@@ -137,11 +148,11 @@ impl Writer {
             files: Vec::new(),
             before: HashSet::new(),
             excess: Excess::default(),
-            staging,
+            staging: staging.to_owned(),
         })
     }
 
-    fn write(mut self, source: &Source, target: &NamedTempFile) -> Result<Manifest, Error> {
+    fn write(mut self, source: &Source, target: (&File, &Path)) -> Result<Manifest, Error> {
         let begun = Timestamp::now();
         let running = state_lock::holder(&source.paths, GATEWAY).is_some();
         let rules = Rules::new(&source.paths, &source.written, running);
@@ -206,7 +217,7 @@ impl Writer {
     }
 
     fn item(&mut self, item: &Item, found: &mut Inventory, begun: Timestamp) -> Result<(), Error> {
-        let staging = self.staging.path().to_owned();
+        let staging = self.staging.clone();
         if item.rule == Rule::Database {
             let path = item.path();
             if !path.exists() {
@@ -258,7 +269,7 @@ impl Writer {
             Rule::Lines => capture::lines,
             _ => capture::file,
         };
-        let captured = capture(file, most, self.staging.path())?;
+        let captured = capture(file, most, &self.staging)?;
         Ok(self.add(name, found.mode() & PERMISSIONS, modified, captured))
     }
 
@@ -283,7 +294,7 @@ impl Writer {
             return Ok(Some(path.clone()));
         }
         let captured = match File::open(path) {
-            Ok(mut file) => capture::file(&mut file, u64::MAX, self.staging.path()),
+            Ok(mut file) => capture::file(&mut file, u64::MAX, &self.staging),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => Err(error),
         };
@@ -346,18 +357,16 @@ impl Writer {
         Ok(())
     }
 
-    fn finish(self, manifest: &Manifest, target: &NamedTempFile) -> Result<(), Error> {
+    fn finish(self, manifest: &Manifest, (target, path): (&File, &Path)) -> Result<(), Error> {
         let finished = self.body.into_inner().and_then(zstd::Encoder::finish);
         let put = |mut body: File| {
             body.rewind()?;
-            let mut sealing = Sealing::new(target.as_file());
+            let mut sealing = Sealing::new(target);
             first(manifest, &mut sealing)?;
             io::copy(&mut body, &mut sealing)?;
             sealing.finish()?.sync_all()
         };
-        finished
-            .and_then(put)
-            .map_err(Error::io("write", target.path()))
+        finished.and_then(put).map_err(Error::io("write", path))
     }
 }
 

@@ -10,6 +10,7 @@ use serde_json::json;
 
 use crate::cli;
 
+mod endable;
 pub(crate) mod restore;
 
 /// What is left out is named up to here; `--json` has all of it.
@@ -26,7 +27,11 @@ pub(crate) fn execute(
 ) -> Result<ExitCode, Failure> {
     let source = source(environment)?;
     let file = arguments.file.clone().unwrap_or_else(default_name);
-    let made = openclaw_backup::backup(&source, &file, arguments.force).map_err(failure)?;
+    let paths = source.paths.clone();
+    let (target, force) = (file.clone(), arguments.force);
+    let made = endable::run(move |unfinished| {
+        openclaw_backup::backup(&source, &target, force, unfinished)
+    })?;
     if arguments.json {
         let manifest = &made.manifest;
         output::document(&json!({
@@ -39,7 +44,7 @@ pub(crate) fn execute(
             "leftOut": manifest.left_out,
         }))?;
     } else {
-        output::stdout(&rendered(&made, &file, &source.paths))?;
+        output::stdout(&rendered(&made, &file, &paths))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -28,6 +28,8 @@ pub struct Caller {
     pub is_admitted: bool,
     /// Whether it came by the socket of channel daemons, whoever it is: there nobody is the owner.
     pub is_channel: bool,
+    /// Its process; None: the kernel does not say.
+    pub pid: Option<i32>,
 }
 
 impl Caller {
@@ -134,6 +136,7 @@ fn allowed(stream: &UnixStream, is_channel: bool, guests: &Guests) -> Option<Cal
                 // The daemon itself declares it, by who shares its state.
                 is_admitted: openclaw_modes::are_shared(),
                 is_channel,
+                pid: peer.pid(),
             };
             if caller.is_trusted() || guests(caller.uid) {
                 return Some(caller);

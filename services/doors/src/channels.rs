@@ -15,6 +15,7 @@ mod pairing;
 mod press;
 mod removed;
 mod sent_file;
+mod speaker;
 mod stop;
 mod token;
 
@@ -40,6 +41,7 @@ pub use files::FileFault;
 pub(crate) use files::put_inbound;
 use ignored::IgnoredGroups;
 use overheard::Overheard;
+pub use speaker::Speaker;
 
 /// Characters of what a daemon says of its health.
 const WORDS: usize = 1000;
@@ -59,6 +61,14 @@ pub enum Refused {
     /// The configuration has no such account.
     #[error("{}", no_account(.0))]
     Account(AccountName),
+    /// It is another daemon's.
+    #[error(
+        "another process speaks for {}{}: the daemon that holds the account's folder, or attends it", .0.channel, of_account(.0)
+    )]
+    Foreign(AccountName),
+    /// No account is told of the run.
+    #[error("no account that you speak for is told of this run")]
+    Unknown,
     /// It is off.
     #[error("channels.{0} is switched off (enabled: false); with true it is on")]
     Off(String),
@@ -99,6 +109,14 @@ fn no_account(named: &AccountName) -> String {
     )
 }
 
+/// Which account of its channel it is, unless it is the only one.
+fn of_account(named: &AccountName) -> String {
+    match named.account.as_str() {
+        "" => String::new(),
+        account => format!(" ({account})"),
+    }
+}
+
 /// An account as the ledger names it.
 fn ledger_account(configured: &ChannelSettings, channel: &str, name: &str) -> AccountName {
     AccountName {
@@ -110,6 +128,7 @@ fn ledger_account(configured: &ChannelSettings, channel: &str, name: &str) -> Ac
 /// A daemon that speaks for an account.
 #[derive(Debug, Clone)]
 struct Attendant {
+    speaker: Speaker,
     abilities: Abilities,
     since_ms: i64,
     health: Health,
@@ -178,14 +197,17 @@ impl Channels {
     pub fn attend(
         self: &Arc<Self>,
         attend: Attend,
+        speaker: Speaker,
     ) -> Result<
         impl futures_util::Stream<Item = Result<Instruction, Refused>> + Send + use<>,
         Refused,
     > {
         let settings = self.core.configuration.settings();
         let (canonical, _) = Self::account_that_is_on(&settings, &attend.account)?;
+        self.must_speak(speaker, &canonical)?;
         let taken = self.closing.child_token();
         let attendant = Attendant {
+            speaker,
             abilities: attend.abilities,
             since_ms: now_ms(),
             health: Health::default(),

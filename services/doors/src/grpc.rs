@@ -31,6 +31,7 @@ use openclaw_runs::stream;
 use openclaw_runs::{Extra, Sender};
 use tonic::{Request, Response, Status};
 
+use crate::channels::Speaker;
 use crate::doors::Doors;
 use crate::shown;
 use refused::refused;
@@ -98,7 +99,10 @@ impl gateway_server::Gateway for GatewayService {
         &self,
         request: Request<wire::AttachRequest>,
     ) -> Result<Response<Self::AttachStream>, Status> {
+        let speaker = Speaker::of(request.extensions());
         let wire::AttachRequest { run_id, from_seq } = request.into_inner();
+        let may = self.0.channels.must_follow(speaker, &run_id).await;
+        may.map_err(channels::refused)?;
         let events = match self.0.core.runs.find(&run_id) {
             Some(run) => stream::live(run, from_seq),
             None => stream::stored(&self.0.core.storage, &run_id, from_seq)

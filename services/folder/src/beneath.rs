@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Component, Path};
+use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, AtFlags, OFlag, OpenHow, ResolveFlag, openat, openat2};
@@ -10,9 +11,15 @@ use nix::sys::stat::{Mode, fstatat};
 
 use crate::kind::Kind;
 
+/// How long whoever holds a lease on a file (fcntl(2)) has to let it go. The kernel asks them
+/// when it is opened, and opening without waiting fails until then.
+const LEASE_PATIENCE: Duration = Duration::from_millis(250);
+/// How often it is tried meanwhile.
+const LEASE_PAUSE: Duration = Duration::from_millis(10);
+
 /// Opens `path` beneath `root`: EXDEV when it is absolute or has `..` in it,
-/// ELOOP when a symbolic link is on the way or in its place. Opening waits for
-/// nobody.
+/// ELOOP when a symbolic link is on the way or in its place, EAGAIN when somebody
+/// holds a lease on it and keeps it. Opening waits for nobody else.
 ///
 /// By openat2(2) where there is one. Containers answer EPERM or ENOSYS, and
 /// RestrictSUIDSGID= (systemd.exec(5)) does, because a filter cannot see its
@@ -42,10 +49,26 @@ pub(crate) fn open(
             | ResolveFlag::RESOLVE_NO_SYMLINKS
             | ResolveFlag::RESOLVE_NO_MAGICLINKS,
     );
-    match openat2(root.as_fd(), whole, how) {
-        Err(Errno::ENOSYS | Errno::EPERM) => walk(root, path, flags, mode),
-        result => result,
+    let begun = Instant::now();
+    loop {
+        let opened = match openat2(root.as_fd(), whole, how) {
+            Err(Errno::ENOSYS | Errno::EPERM) => walk(&root, path, flags, mode),
+            opened => opened,
+        };
+        let is_leased = matches!(opened, Err(Errno::EAGAIN));
+        if !is_leased || begun.elapsed() >= LEASE_PATIENCE {
+            return opened;
+        }
+        pause();
     }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "nobody is told when a lease is let go, unless open(2) itself waits, without a bound"
+)]
+fn pause() {
+    std::thread::sleep(LEASE_PAUSE);
 }
 
 /// Opens what lies at an absolute path, not for reading, by openat2(2) alone: EXDEV where the path

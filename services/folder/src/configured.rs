@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::ops::Deref;
 use std::os::fd::OwnedFd;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use nix::errno::Errno;
@@ -13,9 +13,7 @@ use nix::sys::stat::{Mode, fstat, stat};
 
 use crate::error::Error;
 use crate::folder::Folder;
-
-/// Links on the way to one folder, as path_resolution(7) counts them.
-const LINKS: usize = 40;
+use crate::way::{LINKS_MAX, reversed};
 
 /// Through a folder on the way, which need not be readable.
 const THROUGH: OFlag = OFlag::O_PATH
@@ -165,7 +163,7 @@ impl Walk {
                 }
                 Next::File if names.is_empty() => walk.file = Some(name),
                 Next::File => return Err(Errno::ENOTDIR),
-                Next::Link(_) if links == LINKS => return Err(Errno::ELOOP),
+                Next::Link(_) if links == LINKS_MAX => return Err(Errno::ELOOP),
                 Next::Link(target) => {
                     links += 1;
                     if target.is_absolute() {
@@ -236,16 +234,6 @@ enum Next {
 fn identity_at(path: &Path) -> Option<(u64, u64)> {
     let status = stat(path).ok()?;
     Some((status.st_dev, status.st_ino))
-}
-
-fn reversed(path: &Path) -> Vec<OsString> {
-    let names = path.components().rev();
-    let names = names.filter_map(|component| match component {
-        Component::Normal(name) => Some(name.to_owned()),
-        Component::ParentDir => Some("..".into()),
-        Component::CurDir | Component::RootDir | Component::Prefix(_) => None,
-    });
-    names.collect()
 }
 
 #[cfg(test)]

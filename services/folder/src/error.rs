@@ -35,6 +35,17 @@ pub enum Error {
         /// In bytes.
         limit: u64,
     },
+    /// Somebody holds a lease on it, as file servers do, and was asked for it.
+    #[error(
+        "cannot {operation} {path:?}: another program holds it (a lease, fcntl(2)) and did not \
+         let it go; it is free when that program ends"
+    )]
+    Leased {
+        /// What was to be done.
+        operation: &'static str,
+        /// To what.
+        path: PathBuf,
+    },
     /// The system said no.
     #[error("cannot {operation} {path:?}")]
     Io {
@@ -54,6 +65,7 @@ impl Error {
         match source.raw_os_error().map(Errno::from_raw) {
             Some(Errno::ELOOP) => Self::Link { operation, path },
             Some(Errno::EXDEV) => Self::Outside { operation, path },
+            Some(Errno::EAGAIN) => Self::Leased { operation, path },
             _ => Self::Io {
                 operation,
                 path,
@@ -68,6 +80,7 @@ impl Error {
         match self {
             Self::Link { .. } | Self::Outside { .. } => io::ErrorKind::PermissionDenied,
             Self::TooLarge { .. } => io::ErrorKind::FileTooLarge,
+            Self::Leased { .. } => io::ErrorKind::ResourceBusy,
             Self::Io { source, .. } => source.kind(),
         }
     }

@@ -397,3 +397,63 @@ fn what_is_made_in_a_folder_of_a_group_is_the_groups() {
     }
     assert_eq!(mode_of_new(&path.join("new/deep"), 0o700), 0o770);
 }
+
+/// Somebody who holds a lease on the file at `path`, and lets it go when asked, or does not.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "leases are of another process; there is no safe call that takes one"
+)]
+fn leaseholder(path: &Path, lets_go: bool) -> std::process::Child {
+    use std::io::Read as _;
+    // F_SETLEASE with F_RDLCK or F_WRLCK and F_UNLCK of asm-generic/fcntl.h.
+    let hold = r#"
+        $SIG{IO} = $ARGV[1] ? sub { fcntl(H, 1024, 2) or die $! } : 'IGNORE';
+        sysopen(H, $ARGV[0], 2) or die $!;
+        fcntl(H, 1024, 1) or die $!;
+        $| = 1;
+        print "x";
+        sleep 1 while 1;
+    "#;
+    let mut child = std::process::Command::new("perl")
+        .args(["-e", hold, "--"])
+        .arg(path)
+        .arg(if lets_go { "1" } else { "" })
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut held = [0];
+    child
+        .stdout
+        .as_mut()
+        .unwrap()
+        .read_exact(&mut held)
+        .unwrap();
+    child
+}
+
+#[test]
+fn file_that_somebody_has_a_lease_on_is_read_or_named() {
+    let (base, folder) = folder();
+    let path = base.path().join("own/leased");
+    for lets_go in [true, false] {
+        fs::write(&path, "text").unwrap();
+        let mut holder = leaseholder(&path, lets_go);
+        let read = folder.read("leased", LIMIT);
+        let appended = folder.open_to_append("leased", 0o600);
+        holder.kill().unwrap();
+        holder.wait().unwrap();
+        if lets_go {
+            assert_eq!(read.unwrap().unwrap(), b"text");
+            appended.unwrap();
+        } else {
+            let error = read.unwrap_err();
+            let told = error.to_string();
+            assert!(matches!(error, Error::Leased { .. }), "{error:?}");
+            assert!(
+                told.contains("leased") && told.contains("another program holds it"),
+                "{told}"
+            );
+            assert!(matches!(appended.unwrap_err(), Error::Leased { .. }));
+        }
+    }
+}

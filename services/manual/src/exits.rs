@@ -113,8 +113,8 @@ const OWN: &[(&str, &[Exit])] = &[
             (exit::FAILURE, "Something was found."),
         ],
     ),
-    ("backup", &[HELD]),
-    ("restore", &[HELD]),
+    ("backup", &[HELD, HUNG_UP, INTERRUPTED, QUIT, TERMINATED]),
+    ("restore", &[HELD, HUNG_UP, INTERRUPTED, QUIT, TERMINATED]),
     (
         "config validate",
         &[

@@ -84,7 +84,7 @@ impl Service {
         let begin = Instant::now();
         let is_shared = request.shared;
         let load = move |store: &Store| store.bootstrap(&Zoned::now(), is_shared);
-        let files = self.on(&request.agent_id, load).await?;
+        let (files, problems) = self.on(&request.agent_id, load).await?;
         // The gateway says with the run how many there were.
         tracing::debug!(
             files = files.len(),
@@ -92,7 +92,7 @@ impl Service {
             "loaded the bootstrap files"
         );
         let files = files.into_iter().map(Into::into).collect();
-        Ok(wire::LoadBootstrapResponse { files })
+        Ok(wire::LoadBootstrapResponse { files, problems })
     }
 
     async fn search(&self, question: Question) -> Result<SearchResults, Status> {

@@ -126,12 +126,13 @@ impl Store {
 
     /// The bootstrap files as of `now`; a fresh workspace is made and filled
     /// first. What of that fails is logged, and the files that are there are
-    /// given; where others hear of them (`is_shared`), MEMORY.md is not.
+    /// given, with why the others are not; where others hear of them
+    /// (`is_shared`), MEMORY.md is not.
     pub(crate) fn bootstrap(
         &self,
         now: &Zoned,
         is_shared: bool,
-    ) -> Result<Vec<BootstrapFile>, Error> {
+    ) -> Result<(Vec<BootstrapFile>, Vec<String>), Error> {
         let workspace = Workspace::open_or_create(&self.places.workspace)?;
         if self.bootstrap.templates
             && let Err(error) = template::create_missing(&workspace)
@@ -144,10 +145,15 @@ impl Store {
         }
         let (files, problems) =
             bootstrap::load(&workspace, (now.date(), is_shared), self.bootstrap);
-        for problem in problems {
-            tracing::warn!("a bootstrap file is left out: {}", failure::chain(&problem));
+        for problem in &problems {
+            tracing::warn!("a bootstrap file is left out: {}", failure::chain(problem));
         }
-        Ok(files)
+        let told = problems.iter().take(LEFT_OUT);
+        let told = told.map(|problem| {
+            let problem = failure::chain(problem);
+            format!("this reply is made without a file of the workspace: {problem}")
+        });
+        Ok((files, told.collect()))
     }
 
     /// Appends a note; the next search finds it.
@@ -177,6 +183,9 @@ impl Store {
         }
     }
 }
+
+/// Bootstrap files that the user is told of which could not be given; the journal has all.
+const LEFT_OUT: usize = 3;
 
 /// The longest time a message to a model waits for the files to be looked at, when
 /// nobody has since the start: a small workspace is whole by then.

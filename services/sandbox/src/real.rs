@@ -1,19 +1,16 @@
 //! Paths as they really are, found with a record of the links on the way, and opened through none:
 //! an agent may change the links where it writes, also between one look and the next.
 
-use std::collections::{HashSet, VecDeque};
-use std::ffi::OsString;
+use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 use nix::sys::stat::{SFlag, fstat};
-
-/// Links followed on the way to one path, as many as the kernel follows (path_resolution(7)).
-const LINKS_MAX: usize = 40;
+use openclaw_folder::way::{LINKS_MAX, reversed};
 
 /// Where a path leads.
 #[derive(Debug)]
@@ -52,10 +49,10 @@ impl Resolver {
 }
 
 fn resolve(path: &Path, plain: &mut HashSet<PathBuf>) -> io::Result<Real> {
-    let mut rest: VecDeque<OsString> = parts(path);
+    let mut rest = reversed(path);
     let mut real = PathBuf::from("/");
     let (mut links, mut followed) = (Vec::new(), 0);
-    while let Some(part) = rest.pop_front() {
+    while let Some(part) = rest.pop() {
         if part == ".." {
             real.pop();
             continue;
@@ -77,9 +74,7 @@ fn resolve(path: &Path, plain: &mut HashSet<PathBuf>) -> io::Result<Real> {
                 if target.is_absolute() {
                     real = PathBuf::from("/");
                 }
-                for part in parts(&target).into_iter().rev() {
-                    rest.push_front(part);
-                }
+                rest.extend(reversed(&target));
             }
             // It is no link.
             Err(error) if error.raw_os_error() == Some(Errno::EINVAL as i32) => {
@@ -90,16 +85,6 @@ fn resolve(path: &Path, plain: &mut HashSet<PathBuf>) -> io::Result<Real> {
         }
     }
     Ok(Real { path: real, links })
-}
-
-/// The names in a path, and its steps up.
-fn parts(path: &Path) -> VecDeque<OsString> {
-    let named = path.components().filter_map(|part| match part {
-        Component::Normal(name) => Some(name.to_owned()),
-        Component::ParentDir => Some("..".into()),
-        Component::RootDir | Component::CurDir | Component::Prefix(_) => None,
-    });
-    named.collect()
 }
 
 /// Opens what lies at a path without links, not for reading (`O_PATH`); with whether it is a

@@ -50,13 +50,34 @@ pub struct Past {
     /// What a model thought before it. Of a message before a compaction there is
     /// none: it was signed with a conversation that is no longer told.
     pub thinking: Option<Box<Thinking>>,
+    /// What `said` costs, in characters. It is counted once and not for each prompt:
+    /// a tool may have been given a megabyte.
+    cost: usize,
 }
 
 impl Past {
+    /// What was said at an entry, of which nothing else is known.
+    #[must_use]
+    pub fn new(entry_id: String, said: Said) -> Self {
+        Self {
+            cost: said.characters(),
+            entry_id,
+            run_id: None,
+            answers: Vec::new(),
+            said,
+            thinking: None,
+        }
+    }
+
     /// What the message costs, in characters ([`openclaw_tokens::characters`]).
     pub(crate) fn characters(&self) -> usize {
         let thinking = self.thinking.as_ref().map_or(0, |it| it.characters());
-        self.said.characters() + thinking
+        self.cost + thinking
+    }
+
+    /// Counts again what is said, which was changed.
+    fn recount(&mut self) {
+        self.cost = self.said.characters();
     }
 }
 

@@ -304,5 +304,14 @@ mod tests {
             assert_eq!(said.channel, known.channel);
             assert_eq!((said.sent_ms, said.replied_ms), (sent, replied));
         }
+        // Each message says so itself, too, for whoever reads OpenClaw's format.
+        let text = fs::read_to_string(&path).unwrap();
+        let lines = text.lines().skip(1);
+        let lines = lines.map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        let said: Vec<i64> = lines
+            .filter_map(|line| line["message"]["timestamp"].as_i64())
+            .collect();
+        let own = [1000, 3000, 5000, 5000].map(|after| start + after);
+        assert_eq!(said, [&own[..], &[7, 7]].concat());
     }
 }

@@ -5,6 +5,8 @@
 
 mod command;
 pub mod effect;
+#[cfg(test)]
+mod hostile;
 mod listed;
 mod reading;
 pub mod safe;

@@ -124,6 +124,14 @@ mod tests {
     }
 
     #[test]
+    fn command_did_what_it_was_to_do_when_it_ended_with_nought() {
+        assert!(printed("0", "", "a warning").is_success());
+        for end in ["1", "128", "00", "", "ended by signal 9"] {
+            assert!(!printed(end, "done", "").is_success(), "{end}");
+        }
+    }
+
+    #[test]
     fn text_names_the_streams_where_there_are_two() {
         assert_eq!(printed("0", "a\n", "").text(), "a");
         assert_eq!(printed("0", "", "b\n").text(), "b");

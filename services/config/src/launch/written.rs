@@ -1,12 +1,9 @@
 //! The folders that agents write, and what leads through them.
 
-use std::collections::VecDeque;
-use std::ffi::OsString;
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
-/// Links followed on the way to one path, as many as the kernel follows (path_resolution(7)).
-const LINKS_MAX: usize = 40;
+use openclaw_folder::way::{LINKS_MAX, reversed};
 
 /// Folders that agents write.
 pub(super) struct Written<'a> {
@@ -94,9 +91,9 @@ pub fn real(path: &Path) -> PathBuf {
 /// Resolves an absolute path; `step` is shown each name on the way, links too, and says whether
 /// to go on.
 fn walk(path: &Path, mut step: impl FnMut(&Path) -> bool) -> PathBuf {
-    let mut rest = parts(path);
+    let mut rest = reversed(path);
     let (mut real, mut followed) = (PathBuf::from("/"), 0);
-    while let Some(part) = rest.pop_front() {
+    while let Some(part) = rest.pop() {
         if part == ".." {
             real.pop();
             continue;
@@ -111,23 +108,11 @@ fn walk(path: &Path, mut step: impl FnMut(&Path) -> bool) -> PathBuf {
                 if target.is_absolute() {
                     real = PathBuf::from("/");
                 }
-                for part in parts(&target).into_iter().rev() {
-                    rest.push_front(part);
-                }
+                rest.extend(reversed(&target));
             }
             // It is no link, or not there.
             _ => real = next,
         }
     }
     real
-}
-
-/// The names in a path, and its steps up.
-fn parts(path: &Path) -> VecDeque<OsString> {
-    let named = path.components().filter_map(|part| match part {
-        Component::Normal(name) => Some(name.to_owned()),
-        Component::ParentDir => Some("..".into()),
-        Component::RootDir | Component::CurDir | Component::Prefix(_) => None,
-    });
-    named.collect()
 }

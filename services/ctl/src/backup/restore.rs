@@ -8,7 +8,7 @@ use openclaw_config::{Environment, Paths};
 use openclaw_terminal::{Failure, output, words};
 use serde_json::{Value, json};
 
-use super::{elsewhere, failure, left_out, shown};
+use super::{elsewhere, endable, failure, left_out, shown};
 use crate::cli::{self, backup::Workspaces};
 use openclaw_connection as connection;
 
@@ -29,7 +29,9 @@ pub(crate) fn execute(
         },
         stop: format!("kill {} (it restores a backup)", std::process::id()),
     };
-    let restored = openclaw_backup::restore(&arguments.file, &options).map_err(failure)?;
+    let file = arguments.file.clone();
+    let restored =
+        endable::run(move |unfinished| openclaw_backup::restore(&file, &options, unfinished))?;
     if arguments.json {
         output::document(&document(&arguments.file, &restored))?;
     } else {

@@ -7,6 +7,7 @@
 )]
 
 mod config;
+mod ended;
 mod gateway;
 mod hostile;
 mod message;

@@ -197,7 +197,7 @@ impl Channels {
     }
 
     /// As the configuration names it.
-    fn named(&self, account: AccountName) -> AccountName {
+    pub(super) fn named(&self, account: AccountName) -> AccountName {
         let settings = self.core.configuration.settings();
         let known = settings
             .channels

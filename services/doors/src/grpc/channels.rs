@@ -13,11 +13,18 @@ use tonic::{Code, Request, Response, Status};
 
 use super::Streaming;
 use super::refused::{refused as refused_message, unkept};
-use crate::channels::{FileFault, Refused};
+use crate::channels::{FileFault, Refused, Speaker};
 use crate::doors::Doors;
 
 /// The service `openclaw.channel.v1.Channels`.
 pub struct ChannelsService(pub Arc<Doors>);
+
+impl ChannelsService {
+    fn must_speak_for(&self, speaker: Speaker, named: &AccountName) -> Result<(), Status> {
+        let may = self.0.channels.must_speak_for(speaker, named);
+        may.map_err(refused)
+    }
+}
 
 #[tonic::async_trait]
 impl channels_server::Channels for ChannelsService {
@@ -28,8 +35,9 @@ impl channels_server::Channels for ChannelsService {
         &self,
         request: Request<wire::AttendRequest>,
     ) -> Result<Response<Self::AttendStream>, Status> {
+        let speaker = Speaker::of(request.extensions());
         let attend = Attend::from(request.into_inner());
-        let told = self.0.channels.attend(attend).map_err(refused)?;
+        let told = self.0.channels.attend(attend, speaker).map_err(refused)?;
         Ok(Response::new(Box::pin(
             told.map(|told| Ok(told.map_err(refused)?.into())),
         )))
@@ -39,7 +47,9 @@ impl channels_server::Channels for ChannelsService {
         &self,
         request: Request<wire::HandInRequest>,
     ) -> Result<Response<wire::HandInResponse>, Status> {
+        let speaker = Speaker::of(request.extensions());
         let hand_in = HandIn::try_from(request.into_inner())?;
+        self.must_speak_for(speaker, &hand_in.account)?;
         let handed_in = self.0.channels.hand_in(hand_in).await.map_err(refused)?;
         Ok(Response::new(handed_in.into()))
     }
@@ -49,11 +59,13 @@ impl channels_server::Channels for ChannelsService {
         request: Request<tonic::Streaming<wire::PutFileRequest>>,
     ) -> Result<Response<wire::PutFileResponse>, Status> {
         use wire::put_file_request::Part;
+        let speaker = Speaker::of(request.extensions());
         let mut parts = request.into_inner();
         let head = match parts.message().await?.and_then(|first| first.part) {
             Some(Part::Head(head)) => FileHead::from(head),
             _ => return Err(Status::invalid_argument("the first part is the head")),
         };
+        self.must_speak_for(speaker, &head.account)?;
         let mut file = self.0.channels.new_file(&head).await.map_err(refused)?;
         while let Some(part) = parts.message().await? {
             match part.part {
@@ -74,11 +86,13 @@ impl channels_server::Channels for ChannelsService {
         &self,
         request: Request<wire::FetchFileRequest>,
     ) -> Result<Response<Self::FetchFileStream>, Status> {
+        let speaker = Speaker::of(request.extensions());
         let request = request.into_inner();
         let account = AccountName {
             channel: request.channel,
             account: request.account,
         };
+        self.must_speak_for(speaker, &account)?;
         let index = usize::try_from(request.index).unwrap_or(usize::MAX);
         let parts = self
             .0
@@ -96,7 +110,9 @@ impl channels_server::Channels for ChannelsService {
         &self,
         request: Request<wire::ReportHealthRequest>,
     ) -> Result<Response<wire::ReportHealthResponse>, Status> {
+        let speaker = Speaker::of(request.extensions());
         let (account, health): (AccountName, Health) = request.into_inner().try_into()?;
+        self.must_speak_for(speaker, &account)?;
         let channels = &self.0.channels;
         channels.report_health(&account, health).map_err(refused)?;
         Ok(Response::new(wire::ReportHealthResponse {}))
@@ -119,6 +135,8 @@ pub(super) fn refused(refused: Refused) -> Status {
         Refused::Account(_) | Refused::Off(_) | Refused::Undelivered(_) => {
             Status::failed_precondition(message)
         }
+        Refused::Foreign(_) => Status::permission_denied(message),
+        Refused::Unknown => Status::not_found(message),
         Refused::Superseded => Status::aborted(message),
         Refused::Stopping => Status::unavailable(message),
         Refused::Message(refusal) => refused_message(refusal),

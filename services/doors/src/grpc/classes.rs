@@ -19,8 +19,8 @@ use tower::Service;
 
 use crate::front::Front;
 
-/// What a channel daemon needs. Everything else is the owner's. `Attach` is for runs of
-/// which a delivery tells; their ids are not to be guessed.
+/// What a channel daemon needs. Everything else is the owner's. Each asks whether the account
+/// is the caller's (`channels/speaker.rs`).
 const OF_CHANNELS: [&str; 8] = [
     "Attach",
     "TakeDeliveries",

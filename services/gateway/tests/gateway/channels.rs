@@ -83,7 +83,7 @@ pub(crate) fn run_of(handed_in: &HandedIn) -> String {
     }
 }
 
-type Deliveries = Pin<Box<dyn Stream<Item = Result<Delivery, CallError>> + Send>>;
+pub(crate) type Deliveries = Pin<Box<dyn Stream<Item = Result<Delivery, CallError>> + Send>>;
 
 pub(crate) async fn deliveries(suite: &Suite) -> Deliveries {
     let wanted = Wanted {

@@ -319,6 +319,8 @@ impl RunnerState {
 pub(crate) struct Memory {
     pub(crate) queries: Arc<Mutex<Vec<String>>>,
     reading: Arc<Mutex<Reading>>,
+    /// Why bootstrap files are left out.
+    pub(crate) problems: Arc<Mutex<Vec<String>>>,
     _server: AbortOnDropHandle<()>,
     stop: CancellationToken,
 }
@@ -338,15 +340,17 @@ pub(crate) enum Reading {
 struct MemoryPlay {
     queries: Arc<Mutex<Vec<String>>>,
     reading: Arc<Mutex<Reading>>,
+    problems: Arc<Mutex<Vec<String>>>,
 }
 
 impl Memory {
     pub(crate) fn serve(socket: &Path) -> Self {
-        let (queries, reading) = (Arc::default(), Arc::default());
+        let (queries, reading, problems) = (Arc::default(), Arc::default(), Arc::default());
         let stop = CancellationToken::new();
         let play = MemoryPlay {
             queries: Arc::clone(&queries),
             reading: Arc::clone(&reading),
+            problems: Arc::clone(&problems),
         };
         let service = memory::memory_server::MemoryServer::new(play);
         let incoming = UnixListenerStream::new(UnixListener::bind(socket).unwrap());
@@ -357,6 +361,7 @@ impl Memory {
         Self {
             queries,
             reading,
+            problems,
             _server: AbortOnDropHandle::new(server),
             stop,
         }
@@ -384,6 +389,7 @@ impl memory::memory_server::Memory for MemoryPlay {
         };
         Ok(Response::new(memory::LoadBootstrapResponse {
             files: vec![file],
+            problems: lock(&self.problems).clone(),
         }))
     }
 

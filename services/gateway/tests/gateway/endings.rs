@@ -180,6 +180,27 @@ async fn without_memory_the_reply_comes_with_a_note() {
 }
 
 #[tokio::test]
+async fn files_of_the_workspace_that_cannot_be_given_are_told_of() {
+    let suite = Suite::start().await;
+    for problems in [1, 3] {
+        let told = (0..problems).map(|number| format!("made without {number}.md: busy\n"));
+        *suite.memory.problems.lock().unwrap() = told.collect();
+        let (accepted, replies) = suite.say("who am I?").await;
+        let turn = suite.runner.started().await;
+        assert_eq!(turn.bootstrap.len(), 1, "the others are given");
+        assert_eq!(turn.notes.len(), problems);
+        let note = &turn.notes[0];
+        assert!(
+            note.contains("made without") && note.contains("0.md"),
+            "{note}"
+        );
+        assert!(!note.contains('\n'), "{note}");
+        suite.runner.say(&accepted.run_id, done());
+        rest(replies).await;
+    }
+}
+
+#[tokio::test]
 async fn notes_that_are_not_read_yet_are_waited_for_where_memory_alone_answers() {
     for (backend, reading, passages, notes) in [
         ("offline", Reading::ForAWhile, 1, 0),

@@ -22,4 +22,5 @@ mod outbox;
 mod refusals;
 mod restart;
 mod sessions;
+mod speakers;
 mod suite;

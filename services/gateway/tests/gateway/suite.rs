@@ -1,6 +1,7 @@
 //! A gateway in this process, with its neighbours.
 
 use std::os::unix::net::UnixListener;
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -228,13 +229,18 @@ fn daemon(dir: &tempfile::TempDir, shutdown: CancellationToken) -> (Daemon, Owne
     let environment = environment(dir);
     let settings = openclaw_settings::load(&environment).unwrap();
     let (owner, configuration) = Owner::new(settings);
-    let socket = paths(dir).gateway_socket();
-    let _ = std::fs::remove_file(&socket);
-    let listener = UnixListener::bind(socket).unwrap();
+    let listener = |socket: PathBuf| {
+        let _ = std::fs::remove_file(&socket);
+        UnixListener::bind(socket).unwrap()
+    };
+    let control = listener(paths(dir).gateway_socket());
+    let channels = listener(paths(dir).channel_socket());
     let daemon = Daemon {
         configuration,
         environment,
-        listeners: [("control", listener)].into_iter().collect(),
+        listeners: [("control", control), ("channels", channels)]
+            .into_iter()
+            .collect(),
         notifier: Notifier::default(),
         shutdown,
         activity: Activity::default(),

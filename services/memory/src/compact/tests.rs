@@ -42,13 +42,7 @@ fn conversation(events: Vec<Event>) -> Vec<Past> {
     let mut past = Vec::new();
     let mut add = |said| {
         let entry_id = format!("e{}", past.len());
-        past.push(Past {
-            entry_id,
-            run_id: None,
-            answers: Vec::new(),
-            said,
-            thinking: None,
-        });
+        past.push(Past::new(entry_id, said));
     };
     for (number, event) in events.into_iter().enumerate() {
         match event {

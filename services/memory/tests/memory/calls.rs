@@ -21,7 +21,11 @@ use crate::harness::{Running, asked, origin, state};
 async fn a_fresh_agent_remembers_and_finds() {
     let running = Running::start();
     let client = &running.client;
-    let files = client.load_bootstrap(&origin(), "main").await.unwrap();
+    let files = client
+        .load_bootstrap(&origin(), "main")
+        .await
+        .unwrap()
+        .files;
     assert_eq!(files[0].name, "SOUL.md");
     assert!(files.iter().any(|file| file.name == "USER.md"));
 
@@ -41,7 +45,11 @@ async fn a_fresh_agent_remembers_and_finds() {
     assert!(hits[0].snippet.contains(text));
     assert!((hits[0].start_line..=hits[0].end_line).contains(&noted.line));
 
-    let files = client.load_bootstrap(&origin(), "main").await.unwrap();
+    let files = client
+        .load_bootstrap(&origin(), "main")
+        .await
+        .unwrap()
+        .files;
     assert_eq!(files.last().unwrap().name, noted.path);
 
     running.index(false).await;
@@ -207,4 +215,24 @@ async fn a_run_can_be_found_in_the_log() {
             assert!(record.contains(field), "{field} is not in {record}");
         }
     }
+}
+
+#[tokio::test]
+async fn a_file_that_cannot_be_given_is_told_of_with_the_others() {
+    let running = Running::start();
+    let client = &running.client;
+    client.load_bootstrap(&origin(), "main").await.unwrap();
+    let large = fs::File::create(running.workspace().join("USER.md")).unwrap();
+    large.set_len(1 << 30).unwrap();
+    let given = client.load_bootstrap(&origin(), "main").await.unwrap();
+    assert_eq!(given.files[0].name, "SOUL.md");
+    assert!(given.files.iter().all(|file| file.name != "USER.md"));
+    let [told] = given.problems.as_slice() else {
+        panic!("{:?}", given.problems);
+    };
+    assert!(
+        told.contains("made without") && told.contains("USER.md"),
+        "{told}"
+    );
+    running.stop().await;
 }

@@ -198,11 +198,15 @@ async fn a_group_is_told_nothing_of_private_conversations_nor_of_memory_md() {
             let text = text.await.unwrap().unwrap().text;
             assert!(text.contains(words) && !text.contains("0815"), "{text}");
         }
-        let files = client.load_bootstrap(&asker, "main").await.unwrap();
+        let files = client.load_bootstrap(&asker, "main").await.unwrap().files;
         assert!(files.iter().all(|file| file.name != "MEMORY.md"));
         assert!(files.iter().any(|file| file.name == "SOUL.md"));
     }
-    let files = client.load_bootstrap(&origin(), "main").await.unwrap();
+    let files = client
+        .load_bootstrap(&origin(), "main")
+        .await
+        .unwrap()
+        .files;
     assert!(files.iter().any(|file| file.name == "MEMORY.md"));
     let recall = client
         .recall(&origin(), "", ("What is the alarm code?", false))

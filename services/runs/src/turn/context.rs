@@ -72,13 +72,13 @@ pub(super) async fn fetch(turns: &Turns, run: &Run, text: &str, received_ms: i64
     let (recall, is_unread) = recall.unwrap_or_default();
     let notes = [(is_silent, SILENT), (is_unread, UNREAD)];
     let notes = notes.into_iter().filter(|(is_so, _)| *is_so);
+    let notes = notes.map(|(_, note)| note.to_owned());
+    let bootstrap = bootstrap.unwrap_or_default();
+    let left_out = bootstrap.problems.iter();
+    let left_out = left_out.map(|problem| openclaw_escape::line(problem));
     Context {
-        notes: notes.map(|(_, note)| note.to_owned()).collect(),
-        bootstrap: bootstrap
-            .unwrap_or_default()
-            .into_iter()
-            .map(file)
-            .collect(),
+        notes: notes.chain(left_out).collect(),
+        bootstrap: bootstrap.files.into_iter().map(file).collect(),
         recall,
         received_ms,
     }

@@ -136,11 +136,10 @@ impl Tail {
                 thinking,
             } => {
                 self.take(Past {
-                    entry_id,
                     run_id,
                     answers,
-                    said,
                     thinking,
+                    ..Past::new(entry_id, said)
                 });
                 true
             }
@@ -200,13 +199,7 @@ impl Tail {
             self.forget_thinking();
         }
         self.whole = true;
-        self.summary = Some(Past {
-            entry_id,
-            run_id: None,
-            answers: Vec::new(),
-            said: Said::summary(summary),
-            thinking: None,
-        });
+        self.summary = Some(Past::new(entry_id, Said::summary(summary)));
         true
     }
 
@@ -405,12 +398,11 @@ impl<'a> Reader<'a> {
                 thinking,
             } => {
                 self.message(Past {
-                    entry_id,
                     run_id,
                     answers,
-                    said,
                     // What comes before a compaction is read after it.
                     thinking: thinking.filter(|_| self.tail.summary.is_none()),
+                    ..Past::new(entry_id, said)
                 });
                 Next::Line
             }
@@ -422,13 +414,7 @@ impl<'a> Reader<'a> {
         if self.tail.summary.is_some() {
             return Next::Line;
         }
-        self.tail.summary = Some(Past {
-            entry_id,
-            run_id: None,
-            answers: Vec::new(),
-            said: Said::summary(summary),
-            thinking: None,
-        });
+        self.tail.summary = Some(Past::new(entry_id, Said::summary(summary)));
         if first_kept.is_empty() {
             return Next::Begin;
         }

@@ -151,8 +151,13 @@ impl Turn {
             Said::User { .. } => true,
             Said::Tool { call_id, .. } => wanted(call_id),
             Said::Assistant { text, calls } => {
+                let before = calls.len();
                 calls.retain(|call| wanted(&call.id));
-                !text.is_empty() || !calls.is_empty()
+                let is_said = !text.is_empty() || !calls.is_empty();
+                if calls.len() < before {
+                    past.recount();
+                }
+                is_said
             }
         });
     }

@@ -69,6 +69,45 @@ fn words(history: &History) -> Vec<String> {
 }
 
 #[test]
+fn turn_with_tools_that_costs_exactly_what_there_is_is_kept_whole() {
+    let cost = |words: &str| {
+        let messages = vec![
+            ask("1", words),
+            call("1", "c1"),
+            result("1", "c1", "fe fe"),
+            say("1", "ba"),
+        ];
+        let (dir, path, _) = written(messages);
+        let tail = Tail::read(&path, 10_000, &HashSet::new()).unwrap();
+        (dir, path, tail.characters())
+    };
+    // A token is four characters: one of these fits to the last one.
+    let tried = (1..40).map(|length| cost(&"a".repeat(length)));
+    let mut exact = tried.filter(|(_, _, cost)| cost % 4 == 0);
+    let (_dir, path, cost) = exact.next().unwrap();
+    let exact = load(&path, cost / 4);
+    assert!(!exact.cut && exact.messages.len() == 4, "{exact:?}");
+    let less = load(&path, cost / 4 - 1);
+    assert!(less.cut && less.messages.len() < 4, "{less:?}");
+}
+
+/// A conversation is read no further back than a prompt needs.
+#[test]
+fn old_turns_are_not_read() {
+    let turn = |number: usize| {
+        let run = number.to_string();
+        [ask(&run, &"ab ".repeat(100)), say(&run, &"ba ".repeat(100))]
+    };
+    let (_dir, path, _) = written((0..50).flat_map(turn).collect());
+    let whole = Tail::read(&path, 1 << 20, &HashSet::new()).unwrap();
+    let turn = whole.characters() / 50;
+    let tail = Tail::read(&path, turn / 2, &HashSet::new()).unwrap();
+    let budget = turn / 2 * 4;
+    assert!(tail.characters() > budget);
+    assert!(tail.characters() <= budget + turn, "one turn more at most");
+}
+
+#[test]
 fn the_newest_whole_turns_that_fit_are_kept() {
     let (_dir, path, _) = written(vec![
         ask("1", &"ab ".repeat(10)),

@@ -2,10 +2,14 @@
 
 use std::collections::HashSet;
 use std::fs;
+use std::time::Instant;
 
 use openclaw_sessions::history::{self, Tail};
 use openclaw_sessions::reading;
-use openclaw_sessions::transcript::{self, CORRUPT_LIMIT, LINE_LIMIT, aside_path, keep_aside};
+use openclaw_sessions::transcript::{
+    self, AssistantMessage, Block, CORRUPT_LIMIT, Content, LINE_LIMIT, Message, UserMessage,
+    aside_path, keep_aside,
+};
 
 use crate::{NOW, open, user};
 
@@ -104,4 +108,36 @@ fn corrupt_lines_are_copied_beside_the_transcript_whatever_their_length() {
     fs::write(&path, rubbish(2).repeat(CORRUPT_LIMIT + 5)).unwrap();
     let history = history::load(&path, 1000, &HashSet::new()).unwrap();
     assert_eq!(history.corrupt.len(), CORRUPT_LIMIT);
+}
+
+/// A tool that was given a megabyte is read and counted once, and not with every later message.
+#[test]
+fn large_arguments_are_counted_when_they_are_read() {
+    let given = serde_json::json!({ "content": "fn main() {}\n".repeat(80_000) });
+    let mut call = Message::Assistant(AssistantMessage {
+        content: Content::Blocks(vec![Block::tool_call("c", "write_file", given)]),
+        ..AssistantMessage::default()
+    });
+    call.set_run_id("1");
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("s.jsonl");
+    let said = vec![
+        Message::User(UserMessage::of_run("1", "write it", NOW)),
+        call,
+    ];
+    open(&path).transcript.append(said, NOW).unwrap();
+    let nobody = HashSet::new();
+    let begun = Instant::now();
+    let tail = Tail::read(&path, 1 << 20, &nobody).unwrap();
+    let read = begun.elapsed();
+    let begun = Instant::now();
+    for _ in 0..10 {
+        let history = tail.history(1 << 20, &nobody).unwrap();
+        assert_eq!(history.messages.len(), 2);
+    }
+    let told = begun.elapsed();
+    assert!(told < read, "10 times in {told:?}, read in {read:?}");
+    // One that does not fit is left out, and its question is told.
+    let history = tail.history(1000, &nobody).unwrap();
+    assert_eq!(history.messages.len(), 1);
 }

@@ -157,6 +157,12 @@ mod tests {
         assert!(matches!(circle, Err(Unresolved::Links(_))), "{circle:?}");
         let process = resolve(Path::new("/proc/self/cwd/x"));
         assert!(matches!(process, Err(Unresolved::Processes(_))));
+        let file = root.join("file");
+        fs::write(&file, "").unwrap();
+        assert_eq!(resolve(&file.join("below")).unwrap(), file.join("below"));
+        // Of a name that the file system does not know how to look for, nothing is said.
+        let long = resolve(&root.join("x".repeat(300)));
+        assert!(matches!(long, Err(Unresolved::Hidden { .. })), "{long:?}");
         assert!(matches!(
             resolve(Path::new("x")),
             Err(Unresolved::Relative(_))

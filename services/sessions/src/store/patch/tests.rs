@@ -63,6 +63,26 @@ fn an_auth_profile_is_the_users_choice_unless_it_says_otherwise() {
 }
 
 #[test]
+fn patch_says_what_it_changes_of_cost_and_keys() {
+    for (name, value, spends) in [
+        ("label", "Trip", None),
+        ("model", "openai/gpt-5", None),
+        ("archived", "true", None),
+        ("limits", r#"{"tasksMax": 9}"#, Some("limits")),
+        ("limits.steps", "3", Some("limits")),
+        ("limits", "", Some("limits")),
+        ("authProfileOverride", "work", Some("authProfileOverride")),
+        ("authProfileOverride", "", Some("authProfileOverride")),
+    ] {
+        let mut patch = Patch::default();
+        patch.change_text("displayName", "x").unwrap();
+        patch.change_text(name, value).unwrap();
+        assert_eq!(patch.spends(), spends, "{name} {value:?}");
+    }
+    assert_eq!(Patch::default().spends(), None);
+}
+
+#[test]
 fn limits_are_set_together_or_one_by_one() {
     let mut entry = SessionEntry::default();
     let mut apply = |changes: &[(&str, &str)]| {
