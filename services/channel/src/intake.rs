@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use openclaw_proto::channel::Outcome;
 use tokio::sync::{Notify, Semaphore};
-use tokio::task::{JoinSet, spawn_blocking};
+use tokio::task::{JoinSet, spawn_blocking, yield_now};
 use tokio::time::timeout;
 
 use crate::link::Link;
@@ -99,6 +99,8 @@ pub(crate) async fn run<P: Provider>(
             entry = intake.spool.next() => {
                 let strangers_wait = is_behind || tasks.len() >= CHATS_OPEN;
                 intake.take(entry, &mut tasks, strangers_wait.then_some(&mut held));
+                // A provider is asked for more before all of a batch is read.
+                yield_now().await;
             }
             Some(_) = tasks.join_next() => {}
             Ok(()) = has_more.changed() => {}

@@ -119,7 +119,9 @@ impl Double {
 
     /// The next update has this number.
     pub fn number_from(&self, id: i64) {
-        self.shared.state().next_update = id;
+        let mut state = self.shared.state();
+        state.next_update = id;
+        state.has_random_numbers = true;
     }
 
     /// Keeps a file that getFile finds.
