@@ -59,3 +59,26 @@ fn fault(content: &[u8]) -> Option<Fault> {
         retry_after: asked["retry_after"].as_u64(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_does_and_tells_what_is_asked() {
+        let shared = Shared::default();
+        let ask = |path: &str, content: &str| carry_out(&shared, path, content.as_bytes());
+        assert_eq!(ask("/_update", "{}"), Some(json!({"update_id": 0})));
+        assert_eq!(ask("/_file/a", "content"), Some(json!({"file_id": "a"})));
+        assert_eq!(shared.state().files["a"], b"content");
+        let refused = r#"{"code": 429, "description": "later", "retry_after": 3}"#;
+        assert!(ask("/_fault/sendMessage", refused).is_some());
+        assert!(shared.state().fault("sendMessage").is_some());
+        assert_eq!(ask("/_fault/sendMessage", "{}"), None);
+        assert_eq!(ask("/_sent", ""), Some(json!([])));
+        assert_eq!(
+            (ask("/_nothing", ""), ask("/bot1:a/getMe", "")),
+            (None, None)
+        );
+    }
+}
