@@ -101,6 +101,10 @@ pub struct Route {
     /// is named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sender: Option<String>,
+    /// What the channel calls the chat now, which may have become another one; None: it
+    /// is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub present_id: Option<String>,
     /// What the channel calls the message; None: it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
@@ -411,6 +415,7 @@ impl TryFrom<wire::Route> for Route {
             id: route.id,
             thread: Some(route.thread).filter(|thread| !thread.is_empty()),
             sender: Some(route.sender).filter(|sender| !sender.is_empty()),
+            present_id: None,
             message: None,
             sender_name: None,
             title: None,

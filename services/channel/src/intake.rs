@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use openclaw_proto::channel::Outcome;
 use tokio::sync::{Notify, Semaphore};
-use tokio::task::{JoinSet, spawn_blocking};
+use tokio::task::{JoinSet, spawn_blocking, yield_now};
 use tokio::time::timeout;
 
 use crate::link::Link;
@@ -81,9 +81,13 @@ pub(crate) async fn run<P: Provider>(
     for group in intake.regrouped(intake.spool.recovered()) {
         intake.dispatch(group, &mut tasks);
     }
+    let mut has_more = intake.spool.has_more();
     let mut held = VecDeque::new();
     loop {
-        while tasks.len() < CHATS_OPEN
+        let is_behind = *has_more.borrow_and_update();
+        while !is_behind
+            && !intake.spool.has_next()
+            && tasks.len() < CHATS_OPEN
             && let Some(Held { entry, .. }) = held.pop_front()
         {
             intake.take(entry, &mut tasks, None);
@@ -93,10 +97,13 @@ pub(crate) async fn run<P: Provider>(
         }
         tokio::select! {
             entry = intake.spool.next() => {
-                let is_full = tasks.len() >= CHATS_OPEN;
-                intake.take(entry, &mut tasks, is_full.then_some(&mut held));
+                let strangers_wait = is_behind || tasks.len() >= CHATS_OPEN;
+                intake.take(entry, &mut tasks, strangers_wait.then_some(&mut held));
+                // A provider is asked for more before all of a batch is read.
+                yield_now().await;
             }
             Some(_) = tasks.join_next() => {}
+            Ok(()) = has_more.changed() => {}
         }
     }
 }

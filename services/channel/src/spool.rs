@@ -17,7 +17,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
 use crate::durable;
 
@@ -56,6 +56,7 @@ pub struct Spool {
     came: Notify,
     left: Notify,
     emptied: Notify,
+    has_more: watch::Sender<bool>,
 }
 
 #[derive(Debug, Default)]
@@ -104,6 +105,7 @@ impl Spool {
             came: Notify::new(),
             left: Notify::new(),
             emptied: Notify::new(),
+            has_more: watch::Sender::new(false),
         })
     }
 
@@ -117,7 +119,18 @@ impl Spool {
         self.state().waiting.len()
     }
 
-    /// Waits until more may come.
+    /// Whether the provider has more than it gave, among which may be what a known chat
+    /// says: strangers wait until that is here.
+    pub fn set_has_more(&self, has_more: bool) {
+        self.has_more.send_replace(has_more);
+    }
+
+    /// What was said last by [`Self::set_has_more`].
+    pub(crate) fn has_more(&self) -> watch::Receiver<bool> {
+        self.has_more.subscribe()
+    }
+
+    /// Waits until more may come; nobody waits for that meanwhile.
     pub async fn room(&self) {
         loop {
             let left = self.left.notified();
@@ -127,6 +140,7 @@ impl Spool {
                     return;
                 }
             }
+            self.set_has_more(false);
             left.await;
         }
     }
@@ -184,6 +198,11 @@ impl Spool {
             }
             came.await;
         }
+    }
+
+    /// Whether nobody has taken up some.
+    pub(crate) fn has_next(&self) -> bool {
+        !self.state().queue.is_empty()
     }
 
     /// Those that waited when the spool was opened.

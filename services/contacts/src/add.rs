@@ -46,16 +46,15 @@ impl Named {
     }
 
     /// The account as it will be with the others that are there.
-    fn laid_out(&self, paths: &Paths) -> Result<Self, Failure> {
-        let mut file = File::open(paths)?;
-        self.lay_out(&mut file)?;
+    fn laid_out(&self, gateway: &Gateway<'_>) -> Result<Self, Failure> {
+        let mut file = File::open(gateway.paths)?;
+        self.lay_out(&mut file, gateway.environment)?;
         Ok(self.clone().resolved(&file.document()?))
     }
 
     fn take_token(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
-        let paths = gateway.paths;
         let token = token(&self.channel)?;
-        self.laid_out(paths)?.take(&token, gateway)
+        self.laid_out(gateway)?.take(&token, gateway)
     }
 
     fn take(&self, token: &str, gateway: &Gateway<'_>) -> Result<(), Failure> {
@@ -185,7 +184,8 @@ impl Named {
             // What cannot be read is no token that its daemon could use.
             let token_of_file = file.and_then(|file| fs::read_to_string(file).ok());
             let written = || other.written_token(&document);
-            let token_of_other = token_of_file.or_else(written);
+            let variable = || other.variable(environment).filter(|_| other.is_default());
+            let token_of_other = token_of_file.or_else(written).or_else(variable);
             let is_same =
                 bot(token).is_some_and(|it| token_of_other.as_deref().and_then(bot) == Some(it));
             if is_same {
@@ -210,6 +210,12 @@ impl Named {
         Some(token.to_owned())
     }
 
+    /// The token that a variable has for the channel's default account.
+    fn variable(&self, environment: &Environment) -> Option<String> {
+        let variable = channels::token_variable(&self.channel);
+        environment.get(&variable).map(str::to_owned)
+    }
+
     /// What the provider calls the account with that token.
     fn checked(
         &self,
@@ -220,13 +226,12 @@ impl Named {
         let name = self.program();
         let program = programs::sibling(&name, environment)
             .map_err(|error| Failure::new(format!("cannot check the token: {error}")))?;
+        let given = fs::File::open(token).map_err(|error| cannot("read", token, &error))?;
         #[expect(clippy::disallowed_methods, reason = "a program of the suite's own")]
         let checked = Command::new(&program)
             .arg("check")
-            .arg("--token-file")
-            .arg(token)
             .args(self.way(paths)?)
-            .stdin(Stdio::null())
+            .stdin(Stdio::from(given))
             .output();
         let checked = checked.map_err(|error| cannot("start", &program, &error))?;
         let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
@@ -259,7 +264,7 @@ impl Named {
         environment: &Environment,
     ) -> Result<(), Failure> {
         let mut file = File::open(paths)?;
-        let key = self.lay_out(&mut file)?;
+        let key = self.lay_out(&mut file, environment)?;
         file.set(&key.child("tokenFile"), json!(token))?;
         save(&mut file, environment)
     }
@@ -267,15 +272,17 @@ impl Named {
     /// Makes room for the account in `file`, and switches it on; its key. Which account is
     /// the channel's default one is another account's after that only where there was
     /// none.
-    fn lay_out(&self, file: &mut File) -> Result<KeyPath, Failure> {
+    fn lay_out(&self, file: &mut File, environment: &Environment) -> Result<KeyPath, Failure> {
         let document = file.document()?;
         let channel = self.channel_path();
         let accounts = channel.child("accounts");
         let has = |key: &str| channel.child(key).get(&document).is_some();
         let listed = self.listed(&document);
+        let has_variable = channel.get(&document).is_some() && self.variable(environment).is_some();
+        let has_token = has("tokenFile") || has("botToken") || has_variable;
         let is_alone = listed.is_none_or(|listed| listed.keys().all(|it| *it == self.account));
         if !self.is_default() {
-            if is_alone && (has("tokenFile") || has("botToken")) {
+            if is_alone && has_token {
                 // With an account beside it the one that the channel has of its own has
                 // to be named, or there would be none any more.
                 file.set(&accounts.child(DEFAULT_ACCOUNT), json!({}))?;
@@ -288,6 +295,15 @@ impl Named {
             }
         }
         let key = self.path(&document);
+        let switch = channel.child("enabled");
+        if key != channel && switch.get(&document) == Some(&json!(false)) {
+            // The others stay off, each by a switch of its own.
+            let all = file.document()?;
+            for other in self.listed(&all).into_iter().flat_map(|it| it.keys()) {
+                file.set(&accounts.child(other).child("enabled"), json!(false))?;
+            }
+            file.set(&switch, json!(true))?;
+        }
         file.set(&key.child("enabled"), json!(true))?;
         Ok(key)
     }
@@ -399,172 +415,4 @@ fn cannot(what: &str, path: &Path, error: &io::Error) -> Failure {
 }
 
 #[cfg(test)]
-mod tests {
-    use openclaw_proto::channel_admin::PairedPeer;
-
-    use super::*;
-
-    fn named(account: &str) -> Named {
-        let account = AccountName {
-            channel: "telegram".to_owned(),
-            account: account.to_owned(),
-        };
-        Named::of(&account, false)
-    }
-
-    fn configured(document: &Value, account: &str) -> Value {
-        let folder = tempfile::tempdir().unwrap();
-        let place = [("OPENCLAW_STATE_DIR", folder.path().to_str().unwrap())];
-        let environment: Environment = place.into_iter().collect();
-        let paths = Paths::resolve(&environment).unwrap();
-        fs::write(&paths.configuration, document.to_string()).unwrap();
-        let token = Path::new("/t");
-        named(account)
-            .configure(token, &paths, &environment)
-            .unwrap();
-        File::open(&paths).unwrap().document().unwrap()
-    }
-
-    #[test]
-    fn next_step_names_the_owner_where_there_is_one() {
-        let peer = |name: &str, is_owner: bool| PairedPeer {
-            account: AccountName {
-                channel: "telegram".to_owned(),
-                account: "default".to_owned(),
-            },
-            peer: "7".to_owned(),
-            name: name.to_owned(),
-            is_owner,
-            ..PairedPeer::default()
-        };
-        let of = |peers: Vec<PairedPeer>| {
-            next_step(Some(&Pairings {
-                peers,
-                ..Pairings::default()
-            }))
-        };
-        let first = "Whoever is approved first is the owner";
-        assert!(of(Vec::new()).ends_with(first));
-        assert!(of(vec![peer("Bob", false)]).ends_with(first));
-        let owned = of(vec![peer("Bob", false), peer("Ada", true)]);
-        assert!(owned.ends_with("The owner is Ada (telegram 7)"), "{owned}");
-        assert!(next_step(None).ends_with("is the owner, where there is none"));
-    }
-
-    #[test]
-    fn account_that_comes_leaves_the_one_that_was_there() {
-        let first = configured(&json!({}), "default");
-        let own = json!({"enabled": true, "tokenFile": "/t"});
-        assert_eq!(first["channels"]["telegram"], own);
-        let both = configured(&first, "work");
-        let accounts = &both["channels"]["telegram"]["accounts"];
-        assert_eq!(accounts, &json!({ "default": {}, "work": own }));
-        let mut begun = first.clone();
-        begun["channels"]["telegram"]["accounts"] = json!({"work": {"name": "Work"}});
-        let begun = configured(&begun, "work");
-        let accounts = &begun["channels"]["telegram"]["accounts"];
-        assert_eq!(accounts["default"], json!({}), "{accounts}");
-        // Another token of the default one is its own now.
-        let again = configured(&both, "default");
-        let accounts = &again["channels"]["telegram"]["accounts"];
-        assert_eq!(accounts, &json!({ "default": own, "work": own }));
-    }
-
-    #[test]
-    fn account_that_comes_leaves_the_default_one_what_it_was() {
-        let work = json!({"channels": {"telegram": {"accounts": {"work": {"tokenFile": "/w"}}}}});
-        let both = configured(&work, "home");
-        let telegram = &both["channels"]["telegram"];
-        assert_eq!(telegram["defaultAccount"], "work", "{telegram}");
-        assert_eq!(telegram["accounts"]["home"]["tokenFile"], "/t");
-        // Named as such: it is the one that is there, and no second one.
-        let again = configured(&both, "default");
-        let accounts = &again["channels"]["telegram"]["accounts"];
-        assert_eq!(accounts["work"]["tokenFile"], "/t", "{accounts}");
-        assert_eq!(accounts.as_object().unwrap().len(), 2, "{accounts}");
-    }
-
-    #[test]
-    fn default_account_that_goes_leaves_its_place_to_another() {
-        let gone = |telegram: Value, account: &str| {
-            let folder = tempfile::tempdir().unwrap();
-            let place = [("OPENCLAW_STATE_DIR", folder.path().to_str().unwrap())];
-            let environment: Environment = place.into_iter().collect();
-            let paths = Paths::resolve(&environment).unwrap();
-            let document = json!({"channels": {"telegram": telegram}});
-            fs::write(&paths.configuration, document.to_string()).unwrap();
-            let mut file = File::open(&paths).unwrap();
-            let named = named(account).resolved(&document);
-            let next = named.take_away(&mut file).unwrap();
-            save(&mut file, &environment).unwrap();
-            (
-                next,
-                file.document().unwrap()["channels"]["telegram"].clone(),
-            )
-        };
-        let token = || json!({"tokenFile": "/t"});
-        let both = json!({"defaultAccount": "work",
-            "accounts": {"home": token(), "work": token()}});
-        let (next, left) = gone(both.clone(), "work");
-        assert_eq!(next.as_deref(), Some("home"));
-        assert_eq!(left, json!({"accounts": {"home": token()}}));
-        let (next, left) = gone(both, "home");
-        assert_eq!((next, &left["defaultAccount"]), (None, &json!("work")));
-        let usual = json!({"accounts": {"default": token(), "work": token()}});
-        assert_eq!(gone(usual, "default").0.as_deref(), Some("work"));
-        let (next, left) = gone(json!({"accounts": {"work": token()}}), "work");
-        assert_eq!((next, left), (None, Value::Null));
-    }
-
-    #[test]
-    fn bot_is_one_account() {
-        let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().join(name).display().to_string();
-        fs::write(at("own.token"), "7:secret\n").unwrap();
-        let document = json!({"channels": {"telegram": {"botToken": "8:x", "accounts": {
-            "default": {}, "work": {"tokenFile": at("own.token")}, "late": {"botToken": "9:y"},
-            "gone": {"tokenFile": at("none.token")},
-        }}}});
-        let place = [("OPENCLAW_STATE_DIR", folder.path().to_str().unwrap())];
-        let environment: Environment = place.into_iter().collect();
-        let paths = Paths::resolve(&environment).unwrap();
-        fs::write(&paths.configuration, document.to_string()).unwrap();
-        let refused = |account: &str, token: &str| {
-            let checked = named(account).is_no_other(token, &paths, &environment);
-            checked.err().map(|failure| failure.text())
-        };
-        for (account, token, other) in [
-            ("new", "7:another secret", Some("telegram:work")),
-            ("new", "8:z", Some("telegram is already")),
-            ("new", "9:z", Some("telegram:late")),
-            ("default", "7:z", Some("telegram:work")),
-            ("work", "7:z", None),
-            ("default", "8:z", None),
-            ("new", "10:z", None),
-            ("new", "no token", None),
-        ] {
-            let why = refused(account, token);
-            let says = |other: &str| why.as_ref().is_some_and(|why| why.contains(other));
-            match other {
-                Some(other) => assert!(says(other), "{account} {token}: {why:?}"),
-                None => assert_eq!(why, None, "{account} {token}"),
-            }
-        }
-    }
-
-    #[test]
-    fn account_that_goes_takes_no_other_with_it() {
-        let gone = |document: &Value, account: &str| {
-            let named = named(account);
-            let key = named.path(document);
-            named.taken_away(document, key).to_string()
-        };
-        let both = json!({"channels": {"telegram": {"accounts": {"default": {}, "work": {}}}}});
-        assert_eq!(gone(&both, "default"), "channels.telegram.accounts.default");
-        assert_eq!(gone(&both, "work"), "channels.telegram.accounts.work");
-        let last = json!({"channels": {"telegram": {"accounts": {"work": {}}}}});
-        assert_eq!(gone(&last, "work"), "channels.telegram");
-        let alone = json!({"channels": {"telegram": {"tokenFile": "/t"}}});
-        assert_eq!(gone(&alone, "default"), "channels.telegram");
-    }
-}
+mod tests;

@@ -229,6 +229,10 @@ impl<'a> Account<'a> {
         say("webhookPath", path.and_then(|it| it.said()));
         let is_any = self.fields.get("webhookPort") == Some(&Value::from(0));
         say("webhookPort", is_any.then(|| telegram::ANY_PORT.to_owned()));
+        let is_none = self
+            .text("webhookHost")
+            .is_some_and(|host| !telegram::is_host(host));
+        say("webhookHost", is_none.then(|| telegram::NO_HOST.to_owned()));
         let secret = self.text("webhookSecret");
         say("webhookSecret", secret.and_then(telegram::secret_problem));
         let reaction = self.text("ackReaction");

@@ -1,7 +1,7 @@
 //! The accounts of channels that a daemon speaks for.
 
 use openclaw_config::Environment;
-use openclaw_settings::channels::{CHANNELS, ChannelSettings};
+use openclaw_settings::channels::{CHANNELS, ChannelSettings, token_variable};
 
 /// An account that a daemon is to speak for.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -59,17 +59,15 @@ impl Account {
 
     /// The variable that may have its token.
     pub(crate) fn variable(&self) -> Option<String> {
-        self.is_default.then(|| variable(&self.channel))
+        self.is_default.then(|| token_variable(&self.channel))
     }
 }
 
 /// Whether the variable `name` has the token of a channel.
 pub(crate) fn is_token(name: &str) -> bool {
-    CHANNELS.iter().any(|channel| variable(channel) == name)
-}
-
-fn variable(channel: &str) -> String {
-    format!("{}_BOT_TOKEN", channel.to_ascii_uppercase())
+    CHANNELS
+        .iter()
+        .any(|channel| token_variable(channel) == name)
 }
 
 #[cfg(test)]

@@ -142,8 +142,10 @@ impl Bot {
 
     /// The bot's id, as its token has it; empty: there is no token.
     fn token_id(&self) -> String {
-        let api = self.api();
-        api.map_or_else(|_| String::new(), |api| api.bot_id().to_owned())
+        let of = |api: &Api| api.bot_id().to_owned();
+        // Each update asks; the file that has the token is not looked at for that.
+        let known = self.state().api.as_ref().map(of);
+        known.unwrap_or_else(|| self.api().as_ref().map(of).unwrap_or_default())
     }
 
     /// The last number of a message in a private chat; None: it is not known.

@@ -16,6 +16,8 @@ use crate::bot::Bot;
 use crate::read::KINDS;
 use crate::{menu, webhook};
 
+/// Updates of one answer; one that has so many is hardly all that there is.
+const BATCH: usize = 100;
 /// Seconds that Telegram waits for something to come.
 const POLL_SECONDS: u64 = 30;
 /// The same after somebody else received, who would end a poll within that time.
@@ -56,6 +58,7 @@ impl Position {
 pub(crate) async fn receive(bot: &Bot, spool: &Arc<Spool>) {
     let mut pause = FIRST_PAUSE;
     loop {
+        spool.set_has_more(false);
         match connected(bot, spool, &mut pause).await {
             Ok(()) => pause = FIRST_PAUSE,
             Err(Problem { told, after }) => {
@@ -65,6 +68,7 @@ pub(crate) async fn receive(bot: &Bot, spool: &Arc<Spool>) {
                     Some((state, words)) => bot.board.problem(state, &words),
                     None => {}
                 }
+                spool.set_has_more(false);
                 sleep(wait).await;
                 pause = (pause * 2).min(LONGEST_PAUSE);
             }
@@ -110,15 +114,17 @@ async fn poll(
     let mut position = spool.position().and_then(own);
     // Telegram knows how far we are.
     let mut is_confirmed = false;
+    let mut has_more = false;
     loop {
         spool.room().await;
         // Whether it may be asked again is known soon, however long nothing comes.
         let seconds = match bot.board.health().state {
             Connection::Waiting => 0,
+            _ if has_more => 0,
             Connection::Conflict => CONFLICT_SECONDS,
             _ => POLL_SECONDS,
         };
-        let mut asked = json!({"timeout": seconds, "limit": 100, "allowed_updates": KINDS});
+        let mut asked = json!({"timeout": seconds, "limit": BATCH, "allowed_updates": KINDS});
         if let Some(position) = &position {
             let is_silent = now_ms().saturating_sub(position.at_ms) > SILENCE_MS;
             if !(is_confirmed && is_silent) {
@@ -132,6 +138,7 @@ async fn poll(
         *pause = FIRST_PAUSE;
         is_confirmed = true;
         let updates = updates.as_array().map_or(&[][..], Vec::as_slice);
+        has_more = updates.len() >= BATCH;
         if !updates.is_empty() {
             let last = updates.iter().rev().find_map(|it| it["update_id"].as_i64());
             let next = Position {
@@ -140,10 +147,15 @@ async fn poll(
                 at_ms: now_ms(),
             };
             let batch = updates.iter().filter_map(|it| update(api, it)).collect();
+            if has_more {
+                // Before anybody takes up what came.
+                spool.set_has_more(true);
+            }
             keep(spool, batch, Some(next.write())).await?;
             position = Some(next);
             is_confirmed = false;
         }
+        spool.set_has_more(has_more);
         if bot.api().is_ok_and(|now| now.bot_id() != api.bot_id()) {
             return Ok(());
         }

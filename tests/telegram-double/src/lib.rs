@@ -6,6 +6,7 @@
 //! [`Sent`].
 
 mod body;
+mod control;
 mod cut;
 pub mod entities;
 mod limits;

@@ -8,8 +8,10 @@ use clap::Parser;
 use telegram_double::Double;
 use tokio::signal::unix::{SignalKind, signal};
 
-/// A strict double of Telegram's Bot API. Updates: POST /_update. What the bot said:
-/// GET /_sent.
+/// A strict double of Telegram's Bot API. Updates: POST /_update. What the bot said: GET
+/// /_sent; all its calls: /_calls, its menu: /_commands, its webhook: /_webhook. POST
+/// /_file/ID keeps a file, /_fault/METHOD lets the next call be refused, /_revoke (and
+/// /_revoke/no) the token.
 #[derive(Debug, Parser)]
 #[command(name = "telegram-double", version)]
 struct Arguments {

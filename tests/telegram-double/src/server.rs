@@ -20,7 +20,7 @@ use tokio::task::{AbortHandle, JoinSet};
 use crate::cut::{Cut, Valve};
 use crate::limits::Storm;
 use crate::state::{Call, Fault, Sent, Shared};
-use crate::{BOT, SECRET, body, methods, webhook};
+use crate::{BOT, SECRET, body, control, methods, webhook};
 
 /// Bytes of a call, as Telegram takes them.
 const BODY_LIMIT: usize = 52 * 1024 * 1024;
@@ -119,7 +119,9 @@ impl Double {
 
     /// The next update has this number.
     pub fn number_from(&self, id: i64) {
-        self.shared.state().next_update = id;
+        let mut state = self.shared.state();
+        state.next_update = id;
+        state.has_random_numbers = true;
     }
 
     /// Keeps a file that getFile finds.
@@ -285,20 +287,8 @@ async fn answer(
     let content = Limited::new(incoming, BODY_LIMIT).collect().await;
     let content = content.map_err(io::Error::other)?.to_bytes();
     let path = head.uri.path().to_owned();
-    if path == "/_update" {
-        let update = serde_json::from_slice(&content).map_err(io::Error::other)?;
-        let id = shared.state().add(update);
-        shared.changed.notify_waiters();
-        return Ok(whole(200, json!({"update_id": id})));
-    }
-    if path == "/_sent" {
-        let sent: Vec<Value> = shared
-            .state()
-            .sent
-            .iter()
-            .map(|it| json!({"chat": it.chat, "text": it.text}))
-            .collect();
-        return Ok(whole(200, sent.into()));
+    if let Some(answer) = control::carry_out(&shared, &path, &content) {
+        return Ok(whole(200, answer));
     }
     if let Some(id) = path.strip_prefix(&format!("/file/bot{}/files/", shared.state().token)) {
         return file(&shared, id);

@@ -67,6 +67,8 @@ pub(crate) struct State {
     /// The one token that is valid.
     pub(crate) token: String,
     pub(crate) next_update: i64,
+    /// Updates were not always numbered one after the other.
+    pub(crate) has_random_numbers: bool,
     pub(crate) next_message: i64,
     pub(crate) updates: VecDeque<Value>,
     pub(crate) calls: Vec<Call>,
@@ -164,8 +166,14 @@ impl State {
                 let gone = self.updates.len().saturating_sub(kept);
                 self.updates.drain(..gone);
             } else {
-                self.updates
-                    .retain(|update| update["update_id"].as_i64() >= Some(offset));
+                let is_confirmed = |update: &Value| update["update_id"].as_i64() < Some(offset);
+                while self.updates.front().is_some_and(is_confirmed) {
+                    self.updates.pop_front();
+                }
+                // Where numbers only grow, none of those behind is.
+                if self.has_random_numbers {
+                    self.updates.retain(|it| !is_confirmed(it));
+                }
             }
         }
         let limit = asked["limit"].as_u64().unwrap_or(100).clamp(1, 100);

@@ -113,6 +113,7 @@ fn record(run_id: String, key: &SessionKey, routed: bool) -> Record {
             id: "-1".to_owned(),
             thread: Some("7".to_owned()),
             sender: Some("anna".to_owned()),
+            present_id: None,
             message: None,
             sender_name: None,
             title: None,

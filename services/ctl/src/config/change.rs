@@ -152,6 +152,16 @@ impl<'a> Change<'a> {
         }
     }
 
+    /// Says which of the keys name a file that is not there.
+    fn tell_absent(&self, document: &Value) {
+        let absent = openclaw_effect::absent_token_files(self.paths, document);
+        for (key, why) in absent {
+            if self.keys.iter().any(|changed| key.starts_with(changed)) {
+                output::stderr_line(&format!("note: {key}: {}", output::line(&why)));
+            }
+        }
+    }
+
     /// Says which of the keys have no effect, and why.
     fn tell_unused(&self, all: Vec<Unused>) {
         for mut unused in all {
@@ -210,6 +220,7 @@ pub(super) fn finish(
     }
     output::stdout_line(done)?;
     change.tell();
+    change.tell_absent(&file.document()?);
     Ok(())
 }
 

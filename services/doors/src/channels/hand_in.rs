@@ -483,6 +483,7 @@ impl Incoming<'_> {
             id: place.lasting_id().to_owned(),
             thread: place.thread.clone(),
             sender: Some(self.hand_in.sender.id.clone()).filter(|id| !id.is_empty()),
+            present_id: Some(place.id.clone()),
             message: None,
             sender_name: self.sender_name().map(beginning),
             title: Some(beginning(&place.title)).filter(|it| !it.is_empty()),

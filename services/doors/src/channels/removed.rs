@@ -32,9 +32,9 @@ impl Channels {
         }
     }
 
-    /// Ends the runs of people who may not talk by `settings`: in private chats, and
-    /// elsewhere where they could by those `before`, as a group may be listed as it is
-    /// called now, which is not known of a run.
+    /// Ends the runs of people who may not talk by `settings`. Where it is not known what
+    /// a group is called now, which may be how it is listed, those alone who could by the
+    /// settings `before`.
     pub(super) async fn end_runs_of_removed(&self, before: Option<&Settings>, settings: &Settings) {
         for run in self.core.runs.live() {
             let Some(route) = of_a_channel(&run) else {
@@ -49,7 +49,8 @@ impl Channels {
                 }
             };
             let may_talk = |by: &Settings| may_talk(by, &run.channel, route, &pairing);
-            let could = route.chat == ChatKind::Direct || before.is_some_and(may_talk);
+            let is_known = route.chat == ChatKind::Direct || route.present_id.is_some();
+            let could = is_known || before.is_some_and(may_talk);
             if could && !may_talk(settings) && run.stop(REMOVED) {
                 tracing::info!(parent: &run.span, "ended: {REMOVED}");
             }
@@ -92,13 +93,14 @@ fn may_talk(
     let Ok((canonical, account)) = Channels::account_that_is_on(settings, &named) else {
         return false;
     };
+    let present = route.present_id.as_ref().unwrap_or(&route.id);
     let facts = Facts {
         channel,
         account: &route.account,
         is_default_account: canonical.account.is_empty(),
         chat: route.chat,
-        chat_id: &route.id,
-        former_chat_id: "",
+        chat_id: present,
+        former_chat_id: if *present == route.id { "" } else { &route.id },
         thread: route.thread.as_deref(),
         sender: route.sender.as_deref().unwrap_or_default(),
         is_bot: false,

@@ -31,6 +31,10 @@ pub(super) const CAPABILITY: &str = "inlineButtons";
 pub(super) const ANY_PORT: &str =
     "0 is any port, where nobody calls: 8787 is used; set the port that is called";
 
+/// Why a host is none.
+pub(super) const NO_HOST: &str = "is no address of this machine and no name of one: 127.0.0.1 is \
+     used; set an address such as 0.0.0.0";
+
 /// Commands that the gateway answers itself, with their other names.
 pub const NATIVE: &[&str] = &[
     "abort",
@@ -223,6 +227,18 @@ pub fn webhook_url(url: &str, root: Option<&str>) -> Result<(), String> {
     }
 }
 
+/// Whether calls of a webhook can be taken at `host`.
+pub(super) fn is_host(host: &str) -> bool {
+    let is_fine = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    let is_label = |label: &str| !label.is_empty() && label.chars().all(is_fine);
+    let is_name = || {
+        // What ends in a number is an address, or none.
+        let last = host.rsplit('.').next().unwrap_or_default();
+        host.split('.').all(is_label) && !last.bytes().all(|it| it.is_ascii_digit())
+    };
+    host.parse::<IpAddr>().is_ok() || is_name()
+}
+
 /// The path of a webhook as it is used.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Path<'a> {
@@ -339,6 +355,9 @@ pub fn keep_acting(account: &mut Map<String, Value>) {
         Some(Path::Rooted(path)) => drop(account.insert("webhookPath".to_owned(), json!(path))),
         Some(Path::None) => drop(account.remove("webhookPath")),
         Some(Path::Whole(_)) | None => {}
+    }
+    if text(account, "webhookHost").is_some_and(|host| !is_host(&host)) {
+        account.remove("webhookHost");
     }
     if account.get("webhookPort") == Some(&json!(0)) {
         account.remove("webhookPort");

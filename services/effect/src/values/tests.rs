@@ -106,6 +106,9 @@ fn webhook_has_a_path_a_port_and_a_secret_that_can_be_called() {
         (json!({"webhookPath": "/a b"}), "webhookPath"),
         (json!({"webhookPath": "/a?b"}), "webhookPath"),
         (json!({"webhookPort": 0}), "webhookPort"),
+        (json!({"webhookHost": "not a host"}), "webhookHost"),
+        (json!({"webhookHost": "300.1.1.1"}), "webhookHost"),
+        (json!({"webhookHost": ""}), "webhookHost"),
         (json!({"webhookSecret": "a b"}), "webhookSecret"),
         (json!({"webhookSecret": "a".repeat(257)}), "webhookSecret"),
         (json!({"webhookSecret": ""}), "webhookSecret"),
@@ -113,7 +116,8 @@ fn webhook_has_a_path_a_port_and_a_secret_that_can_be_called() {
         let said = said(telegram(fields.clone()));
         assert!(said.contains(key), "{fields}: {said}");
     }
-    let fine = json!({"webhookPath": "/hook", "webhookPort": 8443, "webhookSecret": "A-b_9"});
+    let fine = json!({"webhookPath": "/hook", "webhookPort": 8443, "webhookSecret": "A-b_9",
+        "webhookHost": "::"});
     assert_eq!(said(telegram(fine)), "");
 }
 

@@ -72,6 +72,7 @@ fn routed(text: &str, key: &str) -> Message {
             id: "-100".to_owned(),
             thread: Some("7".to_owned()),
             sender: Some("42".to_owned()),
+            present_id: None,
             message: None,
             sender_name: None,
             title: None,

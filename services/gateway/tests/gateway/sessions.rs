@@ -221,6 +221,7 @@ async fn a_message_says_its_route_and_the_scope_the_session() {
             id: id.to_owned(),
             thread: None,
             sender: None,
+            present_id: None,
             message: None,
             sender_name: None,
             title: None,

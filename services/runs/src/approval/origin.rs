@@ -54,6 +54,7 @@ mod tests {
             id: "-100555".to_owned(),
             thread: None,
             sender: sender.map(str::to_owned),
+            present_id: None,
             message: None,
             sender_name: name.map(str::to_owned),
             title: Some("G".to_owned()),

@@ -25,6 +25,11 @@ pub fn token_file(paths: &Paths, channel: &str, account: &str) -> PathBuf {
     paths.state.join("credentials").join(name)
 }
 
+/// The variable that may have the token of the channel's default account.
+pub fn token_variable(channel: &str) -> String {
+    format!("{}_BOT_TOKEN", channel.to_ascii_uppercase())
+}
+
 /// What the daemon of an account must not forget; of all state its unit sees this
 /// folder alone. `account` is [`DEFAULT_ACCOUNT`] for the channel's default one,
 /// however the configuration calls it.

@@ -1,6 +1,6 @@
 //! What a delivery is in messages.
 
-use openclaw_channel::rich::{Rich, read};
+use openclaw_channel::rich::{Rich, Style, read};
 use openclaw_proto::gateway::ChatKind;
 use openclaw_proto::outbox::{Button, Delivery, Kind};
 use serde_json::{Value, json};
@@ -45,6 +45,41 @@ pub(super) fn parts(bot: &Bot, delivery: &Delivery) -> Vec<Part> {
 }
 
 fn text(bot: &Bot, delivery: &Delivery) -> Rich {
+    let mut text = words(bot, delivery);
+    if !shows_buttons(bot, delivery) {
+        let instead = instead_of_buttons(delivery);
+        if !text.runs().is_empty() && !instead.is_empty() {
+            text.push("\n\n", &Style::default());
+        }
+        text.push(&instead, &Style::default());
+    }
+    text
+}
+
+/// What is said where there would be buttons: how to decide, or what there is to choose
+/// from. Empty: there would be none.
+fn instead_of_buttons(delivery: &Delivery) -> String {
+    let rows = &delivery.extras.buttons;
+    match &delivery.kind {
+        _ if rows.is_empty() => String::new(),
+        Kind::Question {
+            id, can_be_always, ..
+        } => {
+            let always = if *can_be_always { "allow-always, " } else { "" };
+            format!("Decide with /approve {id} allow-once; or {always}deny in its place")
+        }
+        _ => {
+            let label = |button: &Button| match button.url.as_str() {
+                "" => button.text.clone(),
+                url => format!("{}: {url}", button.text),
+            };
+            let labels: Vec<String> = rows.iter().flatten().map(label).collect();
+            labels.join(" | ")
+        }
+    }
+}
+
+fn words(bot: &Bot, delivery: &Delivery) -> Rich {
     match &delivery.kind {
         Kind::Reply {
             text,
@@ -134,7 +169,6 @@ fn escaped(words: &str) -> String {
 }
 
 fn question(tool: &str, command: &str, cwd: &str, [origin, reason]: [&str; 2]) -> Rich {
-    use openclaw_channel::rich::Style;
     let plain = Style::default();
     let code = Style {
         is_code: true,
@@ -166,15 +200,17 @@ fn question(tool: &str, command: &str, cwd: &str, [origin, reason]: [&str; 2]) -
 
 /// The buttons below the last message.
 pub(super) fn keyboard(bot: &Bot, delivery: &Delivery) -> Option<Value> {
+    let rows = &delivery.extras.buttons;
+    (!rows.is_empty() && shows_buttons(bot, delivery)).then(|| inline(rows))
+}
+
+/// Whether there are buttons in the chat of `delivery`.
+fn shows_buttons(bot: &Bot, delivery: &Delivery) -> bool {
     let is_direct = delivery.place.chat.map_or_else(
         || !delivery.place.to.starts_with('-'),
         |chat| chat == ChatKind::Direct,
     );
-    let rows = &delivery.extras.buttons;
-    if rows.is_empty() || !bot.reader().options.has_buttons(is_direct) {
-        return None;
-    }
-    Some(inline(rows))
+    bot.reader().options.has_buttons(is_direct)
 }
 
 /// `rows` as Telegram takes them.

@@ -46,6 +46,29 @@ async fn inward_burst_is_one_message_and_a_stop_is_its_own() {
     site.until_sent(5).await;
 }
 
+/// A hundred updates are one answer; behind them may be what somebody says who is known.
+#[tokio::test]
+async fn inward_strangers_wait_until_telegram_has_given_all_that_came() {
+    let site = Site::start().await;
+    site.double.say(7, "a");
+    site.until_sent(1).await;
+    site.double.inject("getUpdates", Fault::Hold);
+    for stranger in 1000..1100 {
+        site.double.say(stranger, "let me in");
+    }
+    site.double.say(7, "b");
+    // The first hundred came, and whoever of them is not held up would be handed in soon.
+    let held = |double: &Double| double.unconfirmed() == 1;
+    site.within("the first hundred are confirmed", site.double.wait(held))
+        .await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(site.gateway.texts(), ["a"]);
+    site.double.release();
+    let all = |state: &crate::gateway::State| state.handed_in.len() == 102;
+    site.within("all are handed in", site.gateway.wait(all))
+        .await;
+}
+
 /// The pause is a second; what must be known soon does not wait for it.
 #[tokio::test]
 async fn inward_stop_is_confirmed_without_the_pause_of_its_chat() {

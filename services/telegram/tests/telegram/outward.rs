@@ -2,9 +2,10 @@
 
 use openclaw_proto::wire::gateway as g;
 use serde_json::json;
-use telegram_double::Fault;
+use telegram_double::{Double, Fault};
 
 use crate::daemon::Site;
+use crate::gateway::settings;
 
 fn reply(text: &str) -> g::Delivery {
     g::Delivery {
@@ -397,4 +398,42 @@ async fn outward_reaction_that_telegram_refuses_is_said_where_it_is_all() {
     let shown = site.double.calls_of("setMessageReaction");
     let heart = &shown.last().unwrap().parameters["reaction"];
     assert_eq!(heart[0]["emoji"], "❤");
+}
+
+/// Whoever sees no buttons can answer all the same.
+#[tokio::test]
+async fn outward_buttons_that_are_off_are_said_in_words() {
+    let double = Double::start().await.unwrap();
+    let mut options = settings(&double.url());
+    options["capabilities"] = json!({"inlineButtons": "off"});
+    let site = Site::start_with(double, options);
+    site.double.open_chat("7");
+    let buttons = ["Yes", "No"].map(|text| g::Button {
+        text: text.into(),
+        data: format!("say:{text}"),
+        url: String::new(),
+    });
+    let rows = || {
+        vec![g::ButtonRow {
+            buttons: buttons.to_vec(),
+        }]
+    };
+    let choice = g::Delivery {
+        buttons: rows(),
+        ..reply("Go on?")
+    };
+    until_over(&site, site.gateway.say(7, choice)).await;
+    let asked = g::Delivery {
+        buttons: rows(),
+        ..question()
+    };
+    until_over(&site, site.gateway.say(7, asked)).await;
+    let sent = site.double.sent_to(7);
+    assert_eq!(sent[0].text, "Go on?\n\nYes | No");
+    let way = "\n\nDecide with /approve q allow-once; or deny in its place";
+    assert!(sent[1].text.ends_with(way), "{}", sent[1].text);
+    assert!(
+        sent.iter()
+            .all(|it| it.parameters["reply_markup"].is_null())
+    );
 }

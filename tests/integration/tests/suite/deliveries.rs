@@ -29,6 +29,7 @@ fn message(number: usize) -> Message {
             id: number.to_string(),
             thread: None,
             sender: None,
+            present_id: None,
             message: None,
             sender_name: None,
             title: None,

@@ -1,11 +1,12 @@
 //! What becomes of the turns of people on Telegram who may talk no more.
 
-use integration_tests::{Setup, until, within};
+use integration_tests::{Setup, processes, until, within};
+use nix::sys::signal::Signal;
 use scripted_model::Scenario;
-use serde_json::json;
+use serde_json::{Value, json};
 use telegram_double::Double;
 
-use crate::telegram::{OWNER, STRANGER, Scene};
+use crate::telegram::{GROUP, OWNER, STRANGER, Scene};
 
 /// What the log says of each run.
 const REMOVED: &str = "ended: whoever asked may not talk here any more";
@@ -77,4 +78,31 @@ async fn telegram_person_who_is_taken_off_a_list_has_no_turn_that_goes_on() {
     let set = ["config", "set", "channels.telegram.allowFrom", &left];
     scene.suite.ctl(&set).await.ended(0);
     nothing_of_the_guest_goes_on(&scene).await;
+}
+
+/// In a group, by what was changed while nobody listened.
+#[tokio::test]
+async fn telegram_person_who_left_a_list_while_the_gateway_was_down_has_no_turn_that_goes_on() {
+    let listed = |ids: Value| json!({ GROUP.to_string(): {"allowFrom": ids} });
+    let scene = Scene::with(|setup| {
+        of_everybody_apart(setup)
+            .set("channels.telegram.allowFrom", json!([OWNER]))
+            .set("channels.telegram.groups", listed(json!([STRANGER])))
+    })
+    .await;
+    scene.model.push(Scenario::held("It begins and", "never"));
+    scene.say_in_group(STRANGER, 1, "@double_bot work");
+    within("the turn", scene.model.wait_for_turns(1)).await;
+    let gateway = scene.suite.seen_program("openclaw-gateway").await;
+    // It reads nothing from now on.
+    processes::send(gateway, Signal::SIGSTOP);
+    let left = listed(json!([OWNER])).to_string();
+    let set = ["config", "set", "channels.telegram.groups", &left];
+    scene.suite.ctl(&set).await.ended(0);
+    processes::send(gateway, Signal::SIGKILL);
+    until("the run is ended", || {
+        let lines = scene.suite.log.lines();
+        lines.iter().any(|it| it.contains(REMOVED))
+    })
+    .await;
 }

@@ -52,3 +52,20 @@ async fn telegram_token_that_was_revoked_is_told_within_a_minute() {
     told(&scene, &["channels", "status"], url).await;
     assert_eq!(scene.double.webhook()["url"], url);
 }
+
+/// With what nothing will be heard, when it is set.
+#[tokio::test]
+async fn telegram_token_file_that_is_not_there_is_told_when_it_is_set() {
+    let scene = Scene::start().await;
+    let set = ["config", "set", "channels.telegram.tokenFile", "/none"];
+    let said = scene.suite.ctl(&set).await.ended(0);
+    said.complains(&["channels.telegram.tokenFile", "there is no such file"]);
+    let set = [
+        "config",
+        "set",
+        "channels.telegram.webhookHost",
+        "300.1.1.1",
+    ];
+    let said = scene.suite.ctl(&set).await.ended(0);
+    said.complains(&["channels.telegram.webhookHost", "127.0.0.1 is used"]);
+}

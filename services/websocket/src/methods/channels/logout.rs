@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use openclaw_config::{Environment, Error, KeyPath, Paths};
 use openclaw_daemon::failure::chain;
 use openclaw_protocol::Failure;
-use openclaw_settings::channels::token_file;
+use openclaw_settings::channels::{token_file, token_variable};
 use openclaw_settings::file::File;
 use serde_json::json;
 
@@ -79,7 +79,7 @@ pub(super) fn forget(
             )));
         }
     }
-    let variable = format!("{}_BOT_TOKEN", account.channel.to_ascii_uppercase());
+    let variable = token_variable(&account.channel);
     let has_token = |place: &KeyPath| {
         let mut keys = TOKENS.iter().map(|token| place.child(token));
         keys.any(|key| key.get(&after).is_some())
