@@ -140,7 +140,8 @@ fn in_group(key: &str) -> Origin {
 async fn a_group_is_told_nothing_of_private_conversations_nor_of_memory_md() {
     let running = Running::start_in(state(WORDS, &[]));
     running.write("MEMORY.md", "The alarm code is 4711.\n");
-    running.write("memory/house.md", "The alarm is made by Abus.\n");
+    let house = "The alarm is made by Abus.\n\nAlarm code of the other gate: 15.\n";
+    running.write("memory/house.md", house);
     append(
         &transcript(&running),
         &line("m1", "user", "The alarm code is 0815.", 1_000_000),
@@ -186,6 +187,11 @@ async fn a_group_is_told_nothing_of_private_conversations_nor_of_memory_md() {
         let given = recall.unwrap().passages;
         let path = |given: &Recalled| given.hit.path.clone();
         assert!(given.iter().map(path).all(|path| path == note), "{given:?}");
+        // What they are not given keeps nothing else away.
+        let recall = client.recall(&asker, "", ("What is the code of the alarm gate?", false));
+        let given = recall.await.unwrap().passages;
+        let paths: Vec<String> = given.iter().map(path).collect();
+        assert_eq!(paths, [note], "{given:?}");
 
         let whole = Lines { from: 1, count: 0 };
         for hidden in ["MEMORY.md", "./MEMORY.md", "memory.md", "sessions/s1.jsonl"] {
@@ -209,6 +215,26 @@ async fn a_group_is_told_nothing_of_private_conversations_nor_of_memory_md() {
         .await;
     let given = recall.unwrap().passages;
     assert!(given.iter().any(|given| given.hit.snippet.contains("0815")));
+    running.stop().await;
+}
+
+#[tokio::test]
+async fn a_session_that_is_left_out_keeps_nothing_else_away() {
+    let running = Running::start_in(state(WORDS, &[]));
+    running.write("memory/house.md", "Spare keys: blue flowerpot.\n");
+    let told = "The spare key of the garden shed is under the blue flowerpot.";
+    append(&transcript(&running), &line("m1", "user", told, 1_000_000));
+    running.index(false).await;
+    let question = ("Where is the spare key of the garden shed?", false);
+    let (client, origin) = (&running.client, origin());
+    let paths = async |without: &str| -> Vec<String> {
+        let recall = client.recall_without(&origin, "", question, without);
+        let given = recall.await.unwrap().passages;
+        given.into_iter().map(|given| given.hit.path).collect()
+    };
+    let own = "sessions/s1.jsonl";
+    assert_eq!(paths("").await[0], own);
+    assert!(!paths("s1").await.contains(&own.to_owned()));
     running.stop().await;
 }
 

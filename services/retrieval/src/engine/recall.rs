@@ -19,11 +19,19 @@ const SCORE: f64 = 0.3;
 impl Engine {
     /// The passages that answer `query`, best first: those from
     /// [`crate::ANSWERS`] on. Of a question that asks for several things, what
-    /// answers each.
-    pub fn recall(&self, query: &Query) -> Result<SearchResult, Error> {
+    /// answers each. What `is_wanted` says no to keeps nothing else away.
+    pub fn recall(
+        &self,
+        query: &Query,
+        is_wanted: impl Fn(&Hit) -> bool,
+    ) -> Result<SearchResult, Error> {
         let mut found = self.search(query)?;
         let clauses = analysis::clauses(&query.text);
-        found.hits = best(found.hits, query);
+        let best = |mut hits: Vec<Hit>| {
+            hits.retain(&is_wanted);
+            best(hits, query)
+        };
+        found.hits = best(found.hits);
         if clauses.len() < 2 {
             if let Some(text) = analysis::question_alone(&query.text)
                 && found.hits.is_empty()
@@ -32,7 +40,7 @@ impl Engine {
                     text,
                     ..query.clone()
                 };
-                found.hits = best(self.search(&alone)?.hits, query);
+                found.hits = best(self.search(&alone)?.hits);
             }
             return Ok(found);
         }
@@ -46,7 +54,7 @@ impl Engine {
             };
             let more = self.search(&clause)?;
             found.complete &= more.complete;
-            each.push(best(more.hits, query));
+            each.push(best(more.hits));
         }
         // What answers all of it is first, what answers some of it last.
         each.insert(if is_whole { 0 } else { each.len() }, whole);
@@ -58,6 +66,7 @@ impl Engine {
 /// Those of `hits` that answer about as well as the best of them.
 fn best(hits: Vec<Hit>, query: &Query) -> Vec<Hit> {
     let mut hits: Vec<Hit> = hits.into_iter().filter(Hit::answers).collect();
+    order::leave_notes(&mut hits);
     let most = hits
         .iter()
         .map(|hit| hit.parts.evidence)
