@@ -140,8 +140,7 @@ fn in_group(key: &str) -> Origin {
 async fn a_group_is_told_nothing_of_private_conversations_nor_of_memory_md() {
     let running = Running::start_in(state(WORDS, &[]));
     running.write("MEMORY.md", "The alarm code is 4711.\n");
-    let house = "The alarm is made by Abus.\n\nAlarm code of the other gate: 15.\n";
-    running.write("memory/house.md", house);
+    running.write("memory/house.md", "The alarm is made by Abus.\n");
     append(
         &transcript(&running),
         &line("m1", "user", "The alarm code is 0815.", 1_000_000),
@@ -187,11 +186,6 @@ async fn a_group_is_told_nothing_of_private_conversations_nor_of_memory_md() {
         let given = recall.unwrap().passages;
         let path = |given: &Recalled| given.hit.path.clone();
         assert!(given.iter().map(path).all(|path| path == note), "{given:?}");
-        // What they are not given keeps nothing else away.
-        let recall = client.recall(&asker, "", ("What is the code of the alarm gate?", false));
-        let given = recall.await.unwrap().passages;
-        let paths: Vec<String> = given.iter().map(path).collect();
-        assert_eq!(paths, [note], "{given:?}");
 
         let whole = Lines { from: 1, count: 0 };
         for hidden in ["MEMORY.md", "./MEMORY.md", "memory.md", "sessions/s1.jsonl"] {
@@ -215,6 +209,27 @@ async fn a_group_is_told_nothing_of_private_conversations_nor_of_memory_md() {
         .await;
     let given = recall.unwrap().passages;
     assert!(given.iter().any(|given| given.hit.snippet.contains("0815")));
+    running.stop().await;
+}
+
+#[tokio::test]
+async fn what_a_group_is_not_told_keeps_nothing_else_away() {
+    let running = Running::start_in(state(WORDS, &[]));
+    running.write("MEMORY.md", "The alarm code of the garage door is 4711.\n");
+    running.write("memory/gate.md", "Alarm code of the garage: 15.\n");
+    running.write("memory/doors.md", "# Door\n- door mat\n- door bell\n- door handle\n");
+    running.index(false).await;
+    let asker = in_group("agent:main:telegram:group:-7");
+    let question = ("What is the alarm code of the garage door?", false);
+    let recall = running.client.recall(&asker, "", question).await.unwrap();
+    let paths = recall.passages.iter().map(|given| given.hit.path.as_str());
+    assert_eq!(paths.collect::<Vec<_>>(), ["memory/gate.md"]);
+    let recall = running
+        .client
+        .recall(&origin(), "", question)
+        .await
+        .unwrap();
+    assert_eq!(recall.passages[0].hit.path, "MEMORY.md");
     running.stop().await;
 }
 

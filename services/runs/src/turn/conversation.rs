@@ -283,10 +283,9 @@ mod tests {
             },
             thinking: None,
         };
-        History {
-            messages: ids.iter().map(past).collect(),
-            ..History::default()
-        }
+        let mut history = History::default();
+        history.messages.extend(ids.iter().map(past));
+        history
     }
 
     #[test]
