@@ -133,7 +133,7 @@ fn fewest_common(newer: &Hit, older: &Hit) -> Option<usize> {
 /// Whether what `newer` says was said after what `older` says. What a note of a
 /// day says of a change comes after what one without a day says, and in one note
 /// of a day what stands below.
-fn is_later(newer: &Hit, older: &Hit) -> bool {
+pub(super) fn is_later(newer: &Hit, older: &Hit) -> bool {
     let changes = |one: &Hit, other: &Hit| {
         is_of_day(one) && !is_of_day(other) && analysis::tells_change(&one.snippet)
     };

@@ -1,9 +1,10 @@
 //! What answers a message: none, one or a few passages, never the least bad.
 
 use super::{order, *};
+use crate::document::Kind;
 use crate::query::{Hit, Query, SearchResult};
 use crate::search::Said;
-use openclaw_analysis as analysis;
+use openclaw_analysis::{self as analysis, Sought};
 
 /// The most passages.
 const MOST: usize = 8;
@@ -42,6 +43,7 @@ impl Engine {
                 };
                 found.hits = best(self.search(&alone)?.hits);
             }
+            self.put_successors(query, &mut found.hits, &is_wanted)?;
             return Ok(found);
         }
         let whole = std::mem::take(&mut found.hits);
@@ -54,13 +56,67 @@ impl Engine {
             };
             let more = self.search(&clause)?;
             found.complete &= more.complete;
-            each.push(best(more.hits));
+            let mut hits = best(more.hits);
+            self.put_successors(&clause, &mut hits, &is_wanted)?;
+            each.push(hits);
         }
         // What answers all of it is first, what answers some of it last.
         each.insert(if is_whole { 0 } else { each.len() }, whole);
         found.hits = in_turn(each);
         Ok(found)
     }
+
+    /// Who it is now: before a note that names who is asked for puts one, as sure as it, that
+    /// says who came after them, which need have no word of the question.
+    fn put_successors(
+        &self,
+        query: &Query,
+        hits: &mut Vec<Hit>,
+        is_wanted: &impl Fn(&Hit) -> bool,
+    ) -> Result<(), Error> {
+        let Some(first) = hits.first().filter(|hit| hit.kind == Kind::Note) else {
+            return Ok(());
+        };
+        let names = named(first, &query.text);
+        if names.is_empty() {
+            return Ok(());
+        }
+        let named = Query {
+            text: names.join(" "),
+            ..query.clone()
+        };
+        let mut found = self.search(&named)?.hits;
+        found.retain(|hit| is_wanted(hit) && succeeds(hit, (first, &names)));
+        found.truncate(1);
+        for hit in &mut found {
+            hit.parts.evidence = first.parts.evidence;
+        }
+        hits.retain(|hit| !found.iter().any(|newer| newer.snippet == hit.snippet));
+        hits.splice(..0, found);
+        hits.truncate(MOST);
+        Ok(())
+    }
+}
+
+/// Whom `hit` names, where `question` asks for somebody.
+fn named<'a>(hit: &'a Hit, question: &str) -> Vec<&'a str> {
+    if !analysis::sought(question).has(Sought::PERSON) {
+        return Vec::new();
+    }
+    let lower = question.to_lowercase();
+    let mut names = analysis::names(&hit.answer, |word| lower.contains(&word.to_lowercase()));
+    names.retain(|name| !analysis::is_title(name));
+    names
+}
+
+/// Whether `newer` says who came after one of `names`, whom `older` names.
+fn succeeds(newer: &Hit, (older, names): (&Hit, &[&str])) -> bool {
+    let text = &newer.snippet;
+    newer.kind == Kind::Note
+        && order::is_later(newer, older)
+        && names.iter().any(|name| text.contains(name))
+        && analysis::tells_successor(text)
+        && !analysis::names(text, |word| names.contains(&word)).is_empty()
 }
 
 /// Those of `hits` that answer about as well as the best of them.
