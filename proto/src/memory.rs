@@ -6,7 +6,7 @@ use tokio_stream::{Stream, StreamExt as _};
 
 use crate::address::{self, Channel};
 use crate::call::CallError;
-use crate::origin::{Origin, is_shared};
+use crate::origin::{Origin, is_isolated, is_shared};
 use crate::wire::memory as wire;
 use wire::memory_client::MemoryClient;
 
@@ -72,17 +72,37 @@ impl Client {
 
     /// The few passages that a message is given unasked. `patient`: its answer is made
     /// of them alone, so that files which are not read yet are waited for.
+    ///
+    /// # Errors
+    /// When memory does not answer.
     pub async fn recall(
         &self,
         origin: &Origin,
         agent_id: &str,
+        asked: (&str, bool),
+    ) -> Result<Recall, CallError> {
+        self.recall_without(origin, agent_id, asked, "").await
+    }
+
+    /// As [`Client::recall`], without what was said in the session with the id
+    /// `session_id`.
+    ///
+    /// # Errors
+    /// When memory does not answer.
+    pub async fn recall_without(
+        &self,
+        origin: &Origin,
+        agent_id: &str,
         (text, patient): (&str, bool),
+        session_id: &str,
     ) -> Result<Recall, CallError> {
         let request = wire::RecallRequest {
             agent_id: agent_id.to_owned(),
             text: text.to_owned(),
             shared: is_shared(&origin.session_key),
             patient,
+            without_session_id: session_id.to_owned(),
+            isolated: is_isolated(&origin.session_key),
         };
         let response = self.0.clone().recall(origin.request(request)).await?;
         Ok(response.into_inner().into())

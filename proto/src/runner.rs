@@ -125,6 +125,9 @@ pub struct Passage {
     pub context: Vec<String>,
     /// The sentences of it that answer.
     pub answer: String,
+    /// Whether the conversation has it already: it is for an answer of memory alone,
+    /// which reads no conversation.
+    pub held: bool,
 }
 
 /// How a turn is ended.
@@ -473,6 +476,7 @@ impl From<wire::Passage> for Passage {
             timestamp_ms: passage.timestamp_ms,
             context: passage.context,
             answer: passage.answer,
+            held: passage.held,
         }
     }
 }
@@ -489,6 +493,7 @@ impl From<Passage> for wire::Passage {
             timestamp_ms: passage.timestamp_ms,
             context: passage.context,
             answer: passage.answer,
+            held: passage.held,
         }
     }
 }

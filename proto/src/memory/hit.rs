@@ -107,6 +107,14 @@ impl Hit {
         is_answer || self.path == transcript
     }
 
+    /// Whether it is the same lines, or the same message, as `other`.
+    pub fn is_at(&self, other: &Self) -> bool {
+        let place = |hit: &Self| (hit.start_line, hit.end_line);
+        self.path == other.path
+            && self.message_id == other.message_id
+            && place(self) == place(other)
+    }
+
     /// Whether it is nothing for others than the user, in the session whose
     /// transcript is at `transcript`: what was said elsewhere, and `MEMORY.md`.
     pub fn is_private(&self, transcript: &str) -> bool {
@@ -177,16 +185,27 @@ pub struct Recalled {
 
 impl Recall {
     /// The passages that are given, without those that `is_known` already.
-    pub fn given(self, is_known: impl Fn(&Hit) -> bool) -> Vec<Hit> {
+    pub fn given(&self, is_known: impl Fn(&Hit) -> bool) -> Vec<Hit> {
         let mut left = self.tokens;
         let mut given = Vec::new();
-        for Recalled { hit, tokens } in self.passages {
-            if given.len() < self.limit && tokens <= left && !is_known(&hit) {
+        for Recalled { hit, tokens } in &self.passages {
+            if given.len() < self.limit && *tokens <= left && !is_known(hit) {
                 left -= tokens;
-                given.push(hit);
+                given.push(hit.clone());
             }
         }
         given
+    }
+
+    /// Adds what `other` has beyond this, behind it.
+    pub fn add(&mut self, other: Self) {
+        for recalled in other.passages {
+            let is_there = |own: &Recalled| own.hit.is_at(&recalled.hit);
+            if !self.passages.iter().any(is_there) {
+                self.passages.push(recalled);
+            }
+        }
+        self.partial |= other.partial;
     }
 }
 
@@ -400,5 +419,21 @@ mod tests {
         let given = recall.given(|hit| hit.path == "known");
         let paths: Vec<&str> = given.iter().map(|hit| hit.path.as_str()).collect();
         assert_eq!(paths, ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn what_is_added_comes_behind_and_once() {
+        let recall = |paths: &[&str]| Recall {
+            passages: paths.iter().map(|path| recalled(path, 1)).collect(),
+            limit: 3,
+            tokens: 100,
+            partial: false,
+        };
+        let mut all = recall(&["own", "a"]);
+        all.add(recall(&["b", "a", "c"]));
+        let paths =
+            |given: Vec<Hit>| -> Vec<String> { given.into_iter().map(|it| it.path).collect() };
+        assert_eq!(paths(all.given(|_| false)), ["own", "a", "b"]);
+        assert_eq!(paths(all.given(|hit| hit.path == "own")), ["a", "b", "c"]);
     }
 }

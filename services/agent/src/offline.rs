@@ -38,7 +38,10 @@ pub(crate) async fn run(
 ) -> Result<Done, TurnError> {
     // As the commands are.
     let english = Language::English;
-    let said = || order::kept(&request.text).map(Command::Remember);
+    // A job's text is said to the agent at each of its runs, and would be kept each time.
+    let is_said = !request.is_unsaid;
+    let kept = || order::kept(&request.text).filter(|_| is_said);
+    let said = || kept().map(Command::Remember);
     match Command::parse(&request.text).or_else(said) {
         None => answered(request, registry, out)?,
         Some(Command::Remember(text)) => {

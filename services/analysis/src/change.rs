@@ -21,7 +21,7 @@ nouvel remplace remplacé remplacée annulé annulée déménagé déménage des
 ahora movido mueve movió cambiado cambió cambia cambian aplazado aplazó aplaza retrasado mudado mudó muda nuevo nueva nuevos sustituye
 reemplaza cancelado cancelada devuelto pasan trasladado sube subió subido suben subieron baja bajó bajado adelanta adelantado adelantó";
 /// What says so of several words, or where words are not parted.
-const PHRASES: [&str; 51] = [
+const PHRASES: [&str; 57] = [
     "no longer",
     "takes over",
     "took over",
@@ -33,6 +33,12 @@ const PHRASES: [&str; 51] = [
     "zieht um",
     "à partir d",
     "passe au ",
+    "passe du ",
+    "passe de ",
+    "en lugar de",
+    "prend sa place",
+    "su sitio lo ",
+    "早まる",
     "passe à ",
     "a partir de",
     "pasa a ",
@@ -110,9 +116,83 @@ fn begins_on_a_day(text: &str) -> bool {
     })
 }
 
+/// What says that somebody comes after somebody else.
+const SUCCEEDS: [&str; 50] = [
+    "handed over",
+    "passed on to",
+    "abgegeben",
+    "übergeben",
+    "a passé",
+    "ha pasado",
+    "ha dejado",
+    "takes over",
+    "took over",
+    "taken over",
+    "replaced by",
+    "replaces",
+    "replacing",
+    "successor",
+    "covers for",
+    "stands in for",
+    "fills in for",
+    "steps in",
+    "instead of",
+    "übernimmt",
+    "übernommen",
+    "ersetzt",
+    "nachfolger",
+    "vertritt",
+    "vertretung",
+    "statt ",
+    "abgelöst",
+    "remplac",
+    "prend sa place",
+    "prend la place",
+    "succède",
+    "reprend",
+    "à la place de",
+    "sustitu",
+    "reemplaz",
+    "su sitio",
+    "su puesto",
+    "su lugar",
+    "releva",
+    "en lugar de",
+    "cubre a",
+    "後任",
+    "代わり",
+    "交代",
+    "引き継",
+    "に変わ",
+    "担当になった",
+    "の担当は",
+    "代理",
+    "後を継",
+];
+
+/// Whether `text` says that somebody comes after somebody else.
+pub fn tells_successor(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    SUCCEEDS.iter().any(|phrase| lower.contains(phrase))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn successors_are_told_in_every_language() {
+        for text in [
+            "Tom Barlow covers for Helen",
+            "Gregor übernimmt die Kasse",
+            "Mme Tissot est remplacée par M. Arnaud",
+            "Damián se jubila, le sustituye Beatriz Cano",
+            "大塚課長は異動、後任は神谷さん",
+        ] {
+            assert!(tells_successor(text), "{text}");
+        }
+        assert!(!tells_successor("Damián es el jefe de obra"));
+    }
 
     #[test]
     fn changes_are_told_by_words_of_every_language() {

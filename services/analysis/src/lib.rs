@@ -14,6 +14,7 @@ mod fold;
 mod intolerance;
 mod language;
 pub mod lexicon;
+mod names;
 mod owner;
 mod reference;
 mod roots;
@@ -26,11 +27,12 @@ mod traits;
 mod word;
 mod written;
 
-pub use change::tells_change;
+pub use change::{tells_change, tells_successor};
 pub use clauses::{clauses, question_alone};
 pub use doing::is_doing;
 pub use intolerance::{asks_of_intolerance, intolerance, is_eating};
 pub use language::{Language, Languages};
+pub use names::{is_title, names};
 pub use owner::{is_of_another, is_of_other_thing, is_ours, is_somebodys, owners};
 pub use reference::refers_back;
 pub use sought::{Role, Sought, is_row, names_one, sought, sought_words};
@@ -40,7 +42,7 @@ pub use stop_words::Same;
 pub use terms::{
     Word, is_stop_word, language_among, language_of, runs, stem, terms, unaccented, words,
 };
-pub use traits::{Traits, asked, counts, facts, is_question, traits};
+pub use traits::{Traits, asked, counts, facts, is_question, numbers, traits};
 pub use written::Written;
 
 #[cfg(test)]

@@ -9,8 +9,8 @@ use super::stop_words;
 use super::terms::{Word, words};
 use super::traits::{Traits, facts};
 use lists::{
-    AGES, BETWEEN, BIRTHS, COLOURS, NAMING, OTHER_PLACES, PAINTS, PEOPLE, PLACES, REASONS, SIZES,
-    TIMES, TRADES, WEIGHTS,
+    AGES, BETWEEN, BIRTHS, COLOURS, NAMING, OTHER_PLACES, PAINTS, PEOPLE, PLACES, REASONS, SITES,
+    SIZES, TIMES, TRADES, WEIGHTS,
 };
 
 /// What a question wants to be told.
@@ -38,6 +38,8 @@ impl Sought {
     pub const AGE: Self = Self(256);
     /// How long something is, or takes.
     pub const SPAN: Self = Self(512);
+    /// Where something takes place, in Japanese, which says it in a word of its own.
+    pub const SITE: Self = Self(1024);
 
     /// Whether nothing is wanted in particular.
     pub const fn is_empty(self) -> bool {
@@ -67,7 +69,7 @@ const FIRST: [(Sought, &str); 3] = [
     ),
 ];
 /// The same, anywhere.
-const ANYWHERE: [(Sought, &str); 7] = [
+const ANYWHERE: [(Sought, &str); 8] = [
     (
         Sought::NAME,
         "name of|names of|'s name|what is the name|called|named|heißt|heisst|heißen|wie nennt|name von|name der|\
@@ -95,6 +97,7 @@ const ANYWHERE: [(Sought, &str); 7] = [
         Sought::SPAN,
         "how long is|how long are|how long was|how long were|wie lang ist|wie lang sind|wie lang war|quelle longueur",
     ),
+    (Sought::SITE, "場所"),
     (
         Sought::AGE,
         "how old|what age|wie alt|welches alter|quel âge|qué edad|cuántos años tiene|cuántos años tengo|何歳|おいくつ",
@@ -102,8 +105,14 @@ const ANYWHERE: [(Sought, &str); 7] = [
 ];
 /// Of them those that are told by words of their own only, so that a note that tells
 /// them need not have the question's word: "a green Volvo" is its colour.
-const TOLD_BY_WORDS: Sought =
-    Sought(Sought::COLOUR.0 | Sought::TRADE.0 | Sought::WEIGHT.0 | Sought::SIZE.0 | Sought::AGE.0);
+const TOLD_BY_WORDS: Sought = Sought(
+    Sought::COLOUR.0
+        | Sought::TRADE.0
+        | Sought::WEIGHT.0
+        | Sought::SIZE.0
+        | Sought::AGE.0
+        | Sought::SITE.0,
+);
 /// Words before which a question begins.
 const EARLY: usize = 4;
 
@@ -173,6 +182,20 @@ fn is_of_trade(sentence: &str, is_asked: impl Fn(&str) -> bool) -> bool {
         "ogo", "oga",
     ];
     let tokens = tokens(sentence, is_asked);
+    // "married to Owen Pritchard, a glazier".
+    let is_beside = tokens.windows(3).any(|beside| {
+        let [called, article, word] = beside else {
+            return false;
+        };
+        is_name(called)
+            && called.is_last
+            && ARTICLES.contains(&article.text)
+            && !word.is_asked
+            && !is_number(word)
+    });
+    if is_beside {
+        return true;
+    }
     let is = |token: &Token<'_>| IS.contains(&token.text);
     let mut after = tokens.iter();
     while after.any(is) {
@@ -189,6 +212,12 @@ fn is_of_trade(sentence: &str, is_asked: impl Fn(&str) -> bool) -> bool {
         }
     }
     false
+}
+
+/// Whether a cell of a row is a number and nothing else, as an age or a year is.
+fn has_count(row: &str) -> bool {
+    let mut cells = row.split('|').map(str::trim);
+    cells.any(|cell| (1..=4).contains(&cell.len()) && cell.bytes().all(|it| it.is_ascii_digit()))
 }
 
 const DAYS: Traits = Traits::DATE.with(Traits::RELATIVE);
@@ -292,7 +321,9 @@ impl Sought {
                 let tokens = tokens(sentence, &is_asked);
                 has(&lower, PEOPLE) || tokens.iter().any(is_name)
             };
-            return !self.has(Self::PERSON) || is_spaceless(sentence) || is_somebody();
+            let is_of_years = || is_aged(&lower) || has_count(sentence);
+            return (!self.has(Self::AGE) || is_of_years())
+                && (!self.has(Self::PERSON) || is_spaceless(sentence) || is_somebody());
         }
         let is_listed = || {
             let marks = [":", "：", "->", "→", "=", "「"];
@@ -322,6 +353,7 @@ impl Sought {
                 || (is_listed() && has(&lower, PAINTS))
                 || has(&lower, "de color|de couleur|in der farbe"))
             && (!self.has(Self::AGE) || is_aged(&lower))
+            && (!self.has(Self::SITE) || has(sentence, SITES))
             && (!self.has(Self::SPAN) || is_measured(&lower))
             && (!self.has(Self::TRADE) || has(&lower, TRADES) || is_of_trade(sentence, &is_asked))
             && (!self.has(Self::PERSON)
@@ -399,7 +431,7 @@ fn is_between(token: &&Token<'_>) -> bool {
     BETWEEN.contains(&lower.as_str())
 }
 
-fn is_spaceless(text: &str) -> bool {
+pub(super) fn is_spaceless(text: &str) -> bool {
     text.contains(|c: char| c >= '\u{2e80}')
 }
 
@@ -477,119 +509,4 @@ welchen warum wieso wie wieviel qui quand où quel quelle quels quelles pourquoi
 cuáles cómo cuánto cuánta cuántos cuántas";
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn is_in(question: &str, sentence: &str, own: &[&str]) -> bool {
-        let text = (sentence, Language::English);
-        sought(question).is_in(text, |word| own.contains(&word))
-    }
-
-    #[test]
-    fn wants_are_told_by_how_it_is_put() {
-        for (text, wanted) in [
-            ("Who has the key?", Sought::PERSON),
-            ("Wo liegt der Pass?", Sought::PLACE),
-            ("¿Por qué no arranca?", Sought::REASON),
-            ("Comment s'appelle le chien ?", Sought::NAME),
-            ("¿De qué color es?", Sought::COLOUR),
-            ("鍵はどこ?", Sought::PLACE),
-        ] {
-            assert_eq!(sought(text), wanted, "{text}");
-        }
-        assert!(sought("What is the price of the book that the man who left wrote?").is_empty());
-    }
-
-    #[test]
-    fn sought_ages_are_told_by_years() {
-        let told = |sentence| is_in("How old is Minka?", sentence, &["Minka"]);
-        assert!(told("Minka was born on 3 May 2019") && told("Minka is seven years old"));
-        assert!(told("Minka ist 7 Jahre alt") && told("ミンカは7歳"));
-        assert!(!told("Minka's birthday dinner is on the 28th"));
-        assert!(!told("Minka was vaccinated on 3 May 2019"));
-        assert_eq!(sought_words("What colour is it?"), ["what", "colour"]);
-        assert!(sought_words("What is it called?").is_empty());
-    }
-
-    #[test]
-    fn somebody_and_what_is_called_are_told_by_names() {
-        let own = &["ladder", "Kanarienvogel", "Steuerberater"];
-        assert!(is_in(
-            "Who has the ladder?",
-            "Gave the ladder to Benedikt",
-            own
-        ));
-        assert!(!is_in("Who has the ladder?", "the ladder on Monday", own));
-        assert!(is_in("Who has the ladder?", "It has the ladder", own));
-        assert!(!is_in(
-            "Wie heißt der Kanarienvogel?",
-            "Den Kanarienvogel nimmt Tante Gerti",
-            own
-        ));
-        assert!(is_in(
-            "Wie heißt der Steuerberater?",
-            "ab Dezember ist Konstantin Rauch unser Steuerberater",
-            own
-        ));
-        assert!(is_in("Who has the ladder?", "| ladder | Rosa |", own));
-        assert!(!is_in(
-            "Who has the ladder?",
-            "| ladder | 3 September |",
-            own
-        ));
-    }
-
-    #[test]
-    fn places_are_told_by_where_something_went() {
-        let told = |sentence| is_in("Where is it?", sentence, &[]);
-        assert!(told("Brought it to Kellner's") && told("it moved to 22 Station Road"));
-        assert!(told("went to the Lindqvists") && !told("he is allergic to walnuts"));
-    }
-
-    #[test]
-    fn spans_are_told_by_what_is_measured() {
-        let told = |sentence| is_in("How long is the boat?", sentence, &["boat"]);
-        assert!(told("6.2 m of boat") && told("the boat trip takes two hours"));
-        assert!(!told("mooring of the boat: 420 a year") && !told("hours until noon"));
-    }
-
-    #[test]
-    fn trades_are_told_by_what_somebody_is() {
-        let told = |sentence| is_in("What is Emre's job?", sentence, &["Emre"]);
-        assert!(told("Emre ist Goldschmied") && told("Emre is a baker"));
-        assert!(told("Emre est menuisier") && !told("Emre est né le 2 mai"));
-        assert!(!told("Emre is ill") && !told("Emre ist müde"));
-    }
-
-    #[test]
-    fn colours_may_have_names_of_their_own() {
-        let told = |sentence| is_in("Which colour is the hall?", sentence, &["hall"]);
-        assert!(told("Paint of the hall: \"Stone 4\"") && !told("Plan of the hall: tidy up"));
-    }
-
-    #[test]
-    fn one_of_a_kind_is_named_beside_it() {
-        let role = |word: &str| Role {
-            is_asked: ["School", "Firma", "class", "beagle", "Jonah"].contains(&word),
-            is_kind: word == "School" || word == "Firma",
-            is_one: word == "class" || word == "beagle",
-        };
-        let names_one = |text: &str| names_one((text, Language::English), role);
-        assert!(!names_one("School trip to Linz on Friday"));
-        assert!(!names_one("Jonah's class teacher is ill"));
-        assert!(names_one("a beagle, born in May") && names_one("a beagle"));
-        assert!(names_one("The pump is of Firma Ochsner"));
-        assert!(names_one("School: Linz") && names_one("School in town is number 7"));
-        assert!(!names_one("School in town is on Friday"));
-    }
-
-    #[test]
-    fn reasons_and_places_are_told_by_what_stands_before_them() {
-        assert!(is_in("Why not?", "we do not, because it is old", &[]));
-        assert!(!is_in("Why not?", "we do not", &[]));
-        assert!(is_in("Where is it?", "It lies under the bed", &[]));
-        assert!(!is_in("Where is it?", "It has a lid", &[]));
-        assert!(!is_in("Welche Farbe hat es?", "Es ist neu", &[]));
-        assert!(is_in("Welche Farbe hat es?", "Es ist grün", &[]));
-    }
-}
+mod tests;

@@ -292,6 +292,14 @@ pub fn counts(text: &str) -> bool {
         && text.contains(|c: char| c >= '\u{2e80}'))
 }
 
+/// How many numbers `text` has in digits.
+pub fn numbers(text: &str) -> usize {
+    let joins = |c: char| !c.is_ascii_digit() && !matches!(c, '.' | ',');
+    let runs = text.split(joins);
+    runs.filter(|run| run.contains(|c: char| c.is_ascii_digit()))
+        .count()
+}
+
 /// What is measured in no money, in lower case.
 const UNITS: &str = "
 hours hour minutes minute seconds h min km kilometres kilometers miles m metres meters cm mm kg g grams kilos litres liters l ml
@@ -357,7 +365,7 @@ fn of_signs(text: &str) -> Traits {
 
 /// How questions are put, in lower case, and what they ask for.
 #[rustfmt::skip]
-const ASKED: [(Traits, &str); 10] = [
+const ASKED: [(Traits, &str); 11] = [
     (WHEN, "when|what time|what day|which day|what date|which month|what month|which year|what year|how late|wann|\
         wie spät|welchem tag|welcher tag|welchen tag|wie viel uhr|wieviel uhr|welchem datum|welchem monat|\
         welchem jahr|quand|quel jour|quelle heure|quelle date|quel mois|quelle année|cuándo|cuando|qué día|\
@@ -373,6 +381,7 @@ const ASKED: [(Traits, &str); 10] = [
     (Traits::NUMBER, "how many|wie viele|wieviele|cuántos|cuántas|何人|何個|何本|何匹"),
     (Traits::NUMBER.with(WHEN), "how old|how long|how tall|how far|how big|how large|how high|how heavy|wie alt|wie lange|wie groß|wie hoch|wie schwer|wie weit|quel âge|何歳|何回|何キロ"),
     (Traits::DIGITS, "phone|telephone|telefon|telefonnummer|handynummer|rufnummer|téléphone|teléfono|móvil|電話"),
+    (Traits::DIGITS.with(Traits::ADDRESS), "how do i reach|how can i reach|how do i contact|how can i contact|get hold of|wie erreiche|wie kann ich erreichen|comment joindre|comment contacter|comment je peux joindre|coordonnées|cómo contacto|cómo puedo contactar|cómo llamo|cómo localizo|連絡先"),
     (Traits::ADDRESS, "email|e-mail|mailadresse|courriel|correo electrónico|メール"),
     (Traits::NUMBER, "address|adresse|anschrift|dirección|住所|what number|which number|number of|nummer|numéro|número|番号"),
 ];

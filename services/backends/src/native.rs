@@ -13,6 +13,9 @@ mod history;
 
 pub use history::written as history;
 
+/// Channels of turns that nobody's words begin: jobs, heartbeats, webhooks, and what happened.
+const UNSAID: [&str; 4] = ["cron", "heartbeat", "hook", "system"];
+
 /// Where the step limit is set.
 const STEPS: &str = "agents.defaults.limits.steps";
 
@@ -48,7 +51,13 @@ pub fn request(
             Some(_) => prompt::message(&turn.text, &turn.passages),
             None => turn.text.clone(),
         },
-        hits: turn.passages.iter().map(history::passage).collect(),
+        is_unsaid: UNSAID.contains(&turn.channel.as_str()),
+        hits: turn
+            .passages
+            .iter()
+            .filter(|passage| model.is_none() || !passage.held)
+            .map(history::passage)
+            .collect(),
         offer: offer.clone(),
         hint,
         sees_images: model.is_some_and(|model| model.sees_images),

@@ -38,9 +38,10 @@ fn is_message(turn: &Turn) -> bool {
     turn.purpose == Purpose::Message
 }
 
-/// The user's message with what memory found for it.
+/// The user's message with what memory found for it, beside what the conversation has.
 pub(crate) fn message(text: &str, passages: &[Passage]) -> String {
-    if passages.is_empty() {
+    let mut passages = passages.iter().filter(|passage| !passage.held).peekable();
+    if passages.peek().is_none() {
         return text.to_owned();
     }
     let mut message = String::from(QUOTES);
@@ -156,13 +157,22 @@ mod tests {
             context: vec!["Cats".to_owned()],
             ..Passage::default()
         };
-        let text = message("What is my cat called?", &[passage]);
+        let text = message("What is my cat called?", std::slice::from_ref(&passage));
         assert!(
             text.contains("[MEMORY.md:3-4 · note · Cats]\n> The cat"),
             "{text}"
         );
         assert!(text.contains("not instructions"));
         assert!(text.ends_with("\n\nWhat is my cat called?"));
+        let held = Passage {
+            held: true,
+            ..passage
+        };
+        assert_eq!(
+            message("hi", &[held]),
+            "hi",
+            "it reads that in the conversation"
+        );
         assert_eq!(message("hi", &[]), "hi");
     }
 

@@ -103,37 +103,50 @@ impl Asked {
     /// Searches. Blocks.
     pub(crate) fn search(self, store: &Store) -> Result<SearchResults, Error> {
         let others = self.others.clone();
-        self.ask(store, |engine, query| engine.search_all(query, &others))
+        self.ask(store, |_, engine, query| engine.search_all(query, &others))
     }
 
-    /// Finds what answers. Blocks.
+    /// Finds what answers, not looking at the session of the question. Blocks.
     pub(crate) fn recall(self, store: &Store) -> Result<SearchResults, Error> {
-        self.ask(store, Engine::recall)
+        self.ask(store, |asked, engine, query| {
+            let query = Query {
+                without: vec![asked.session.clone()],
+                ..query.clone()
+            };
+            // What is not given keeps nothing else away.
+            engine.recall(&query, |found| asked.gives(&hit(found.clone())))
+        })
+    }
+
+    /// Whether whoever asks is given `hit`.
+    fn gives(&self, hit: &Hit) -> bool {
+        if self.is_shared && hit.is_private(&self.session) {
+            return false;
+        }
+        if self.is_isolated {
+            return !hit.is_hidden_from(&self.session);
+        }
+        let is_own = hit.path == self.session && hit.timestamp_ms >= self.since_ms;
+        self.since_ms <= 0 || !is_own
     }
 
     fn ask(
         self,
         store: &Store,
-        ask: impl FnOnce(&Engine, &Query) -> Result<SearchResult, openclaw_retrieval::Error>,
+        ask: impl FnOnce(&Self, &Engine, &Query) -> Result<SearchResult, openclaw_retrieval::Error>,
     ) -> Result<SearchResults, Error> {
         store.used.notify_one();
-        let found = ask(&*store.engine()?, &self.query);
+        let found = ask(&self, &*store.engine()?, &self.query);
         let found = found.inspect_err(|error| {
             if error.is_damage() {
                 store.index().close();
             }
         })?;
         let hits = found.hits.into_iter().map(hit);
-        let hits = hits.filter(|hit| {
-            if self.is_shared && hit.is_private(&self.session) {
-                return false;
-            }
-            if self.is_isolated {
-                return !hit.is_hidden_from(&self.session);
-            }
-            let is_own = hit.path == self.session && hit.timestamp_ms >= self.since_ms;
-            self.since_ms <= 0 || !is_own
-        });
+        let hits: Vec<Hit> = hits
+            .filter(|hit| self.gives(hit))
+            .take(self.limit)
+            .collect();
         let mut warnings = self.warnings;
         warnings.extend(found.warnings);
         if !found.complete {
@@ -145,7 +158,7 @@ impl Asked {
         let unread = taking_in || !*store.looked.borrow();
         let (provider, model) = names(&self.embedder);
         Ok(SearchResults {
-            hits: hits.take(self.limit).collect(),
+            hits,
             partial: !found.complete || unread,
             warnings,
             provider,

@@ -21,6 +21,8 @@ pub(crate) fn question(request: RecallRequest) -> Question {
         text: request.text.chars().take(TEXT).collect(),
         limit: CANDIDATES,
         shared: request.shared,
+        isolated: request.isolated,
+        session_id: request.without_session_id,
         ..Question::default()
     }
 }

@@ -90,7 +90,7 @@ impl Given {
         Self {
             history: turn.history.len() as u64,
             files: turn.bootstrap.len() as u64,
-            passages: turn.passages.len() as u64,
+            passages: turn.passages.iter().filter(|it| !it.held).count() as u64,
         }
     }
 }

@@ -45,6 +45,8 @@ pub struct TurnRequest {
     pub system: String,
     /// The message.
     pub text: String,
+    /// Whether nobody said it: it is of a job, a heartbeat, a webhook, or an event.
+    pub is_unsaid: bool,
     /// Passages of memory that fit the message.
     pub hits: Vec<Passage>,
     /// The tools.
@@ -177,6 +179,7 @@ mod tests {
             workspace: "/w".into(),
             system: "s".to_owned(),
             text: "now".to_owned(),
+            is_unsaid: true,
             hits: vec![Passage {
                 path: "MEMORY.md".to_owned(),
                 start_line: 1,

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 
 /// The version of the contract that this build speaks. It is raised with every
 /// change that the other side could misread.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// The other side was built with another version of the contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -137,7 +137,7 @@ pub(crate) fn request(workspace: &Path, api: &str, text: &str) -> Value {
     json!({
         "version": openclaw_turn::VERSION, "run_id": "0190-run", "mode": "native", "api": api, "provider": "test",
         "model": "test-model", "max_tokens": 1024, "thinking_tokens": 0, "step_limit": 10,
-        "step_limit_key": "agents.defaults.limits.steps", "identical_call_limit": 3,
+        "step_limit_key": "agents.defaults.limits.steps", "identical_call_limit": 3, "is_unsaid": false,
         "workspace": workspace, "sees_images": false,
         "system": "You are a test.", "text": text, "hits": [],
         "tools": ["read_file", "write_file", "list_directory", "execute_shell", "memory_search"],

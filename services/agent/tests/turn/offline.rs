@@ -111,6 +111,20 @@ async fn notes_are_listed_and_forgotten() {
 }
 
 #[tokio::test]
+async fn an_order_is_taken_from_who_says_it_and_from_no_job() {
+    let noted = || json!({"ok": true, "output": r#"{"path": "memory/2026-01-02.md", "line": 5}"#});
+    let text = "remember to water the ferns";
+    let folder = tempfile::tempdir().unwrap();
+    let mut asked = request(folder.path(), "anthropic", text);
+    asked["mode"] = json!("offline");
+    asked["is_unsaid"] = json!(true);
+    let of_job = turn(asked, vec![], vec![noted()]).await;
+    assert!(of_job.sent.posts.is_empty(), "{:?}", of_job.sent.posts);
+    let said = say(text, vec![noted()]).await;
+    assert_eq!(said.sent.posts.len(), 1);
+}
+
+#[tokio::test]
 async fn remember_and_search_go_to_the_runner() {
     let outcome = say(
         "/remember buy milk",

@@ -6,6 +6,8 @@ pub(super) const PLACES: &str = "in|on|at|under|behind|beside|near|next to|insid
     dans|sur|sous|à|au|aux|chez|derrière|devant|en|près|entre|côté|sobre|debajo|bajo|detrás|junto|cerca|al|dentro|encima";
 /// The same, in languages other than English, where they say something else.
 pub(super) const OTHER_PLACES: &str = "am|an|a";
+/// In the name of where something takes place, in Japanese.
+pub(super) const SITES: &str = "駅|公園|店|室|館|町|市|区|「|ホール|ホテル|寺|神社|学校|校|園|会場|の前|の中|の上|の下|の横|の隣|階|家|屋|城|湖|海|山";
 /// Before why something is.
 pub(super) const REASONS: &str = "because|since|due|so that|for|otherwise|cause|caused|weil|da|denn|wegen|damit|sonst|aufgrund|deshalb|\
     parce|car|cause|puisque|faute|pour|suite|afin|porque|por|pues|ya que|debido|para|から|ため|ので|せい|理由";

@@ -280,8 +280,8 @@ proptest! {
         for found in [
             engine.search(&query(&question)),
             engine.search_all(&query(&question), &others),
-            engine.recall(&query(&question)),
-            engine.recall(&query(&clauses)),
+            engine.recall(&query(&question), |_| true),
+            engine.recall(&query(&clauses), |_| true),
         ] {
             for pair in found.unwrap().hits.windows(2) {
                 let similarity = similarity(&pair[0].snippet, &pair[1].snippet);

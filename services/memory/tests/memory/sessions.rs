@@ -216,6 +216,47 @@ async fn a_group_is_told_nothing_of_private_conversations_nor_of_memory_md() {
     running.stop().await;
 }
 
+#[tokio::test]
+async fn what_a_group_is_not_told_keeps_nothing_else_away() {
+    let running = Running::start_in(state(WORDS, &[]));
+    running.write("MEMORY.md", "The alarm code of the garage door is 4711.\n");
+    running.write("memory/gate.md", "Alarm code of the garage: 15.\n");
+    running.write("memory/doors.md", "# Door\n- door mat\n- door bell\n- door handle\n");
+    running.index(false).await;
+    let asker = in_group("agent:main:telegram:group:-7");
+    let question = ("What is the alarm code of the garage door?", false);
+    let recall = running.client.recall(&asker, "", question).await.unwrap();
+    let paths = recall.passages.iter().map(|given| given.hit.path.as_str());
+    assert_eq!(paths.collect::<Vec<_>>(), ["memory/gate.md"]);
+    let recall = running
+        .client
+        .recall(&origin(), "", question)
+        .await
+        .unwrap();
+    assert_eq!(recall.passages[0].hit.path, "MEMORY.md");
+    running.stop().await;
+}
+
+#[tokio::test]
+async fn a_session_that_is_left_out_keeps_nothing_else_away() {
+    let running = Running::start_in(state(WORDS, &[]));
+    running.write("memory/house.md", "Spare keys: blue flowerpot.\n");
+    let told = "The spare key of the garden shed is under the blue flowerpot.";
+    append(&transcript(&running), &line("m1", "user", told, 1_000_000));
+    running.index(false).await;
+    let question = ("Where is the spare key of the garden shed?", false);
+    let (client, origin) = (&running.client, origin());
+    let paths = async |without: &str| -> Vec<String> {
+        let recall = client.recall_without(&origin, "", question, without);
+        let given = recall.await.unwrap().passages;
+        given.into_iter().map(|given| given.hit.path).collect()
+    };
+    let own = "sessions/s1.jsonl";
+    assert_eq!(paths("").await[0], own);
+    assert!(!paths("s1").await.contains(&own.to_owned()));
+    running.stop().await;
+}
+
 #[test]
 fn shared_are_the_sessions_that_their_keys_call_groups() {
     for raw in [

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::document::Kind;
-use crate::query::Hit;
+use crate::query::{Hit, Parts};
 use openclaw_analysis::{self as analysis, Language, Traits, Word, lexicon};
 
 /// How much alike the evidence of two notes is that say the same thing anew.
@@ -38,6 +38,56 @@ pub(super) fn settle(hits: &mut [Hit], ages: bool) {
     for hit in hits.iter_mut().rev() {
         hit.score = hit.score.max(least);
         least = hit.score;
+    }
+}
+
+/// Words of an order to keep something, beside what is to be kept: "please remember".
+const ORDER: usize = 3;
+
+/// Leaves of what was told and of the note that was made of it the note, which then answers as
+/// well: what was ordered to be kept has the order beside it.
+pub(super) fn leave_notes(hits: &mut Vec<Hit>) {
+    let words: Vec<HashSet<String>> = hits.iter().map(|hit| words(&noted(hit))).collect();
+    let is_note = |at: &usize| hits[*at].kind == Kind::Note && !words[*at].is_empty();
+    let notes: Vec<usize> = (0..hits.len()).filter(is_note).collect();
+    let told: Vec<usize> = (0..hits.len())
+        .filter(|at| hits[*at].kind == Kind::Told)
+        .collect();
+    let mut left_out = HashSet::new();
+    for told in told {
+        let is_made_of_it = |note: &&usize| {
+            let (note, told) = (&words[**note], &words[told]);
+            note.is_subset(told) && told.len() <= note.len() + ORDER
+        };
+        let made = notes.iter().find(is_made_of_it);
+        if let Some(&note) = made {
+            let Parts {
+                evidence,
+                told: tells,
+                ..
+            } = hits[told].parts;
+            let (score, parts) = (hits[told].score, &mut hits[note].parts);
+            parts.evidence = parts.evidence.max(evidence);
+            parts.told = parts.told.max(tells);
+            hits[note].score = hits[note].score.max(score);
+            left_out.insert(told);
+        }
+    }
+    let mut at = 0..;
+    hits.retain(|_| !at.next().is_some_and(|at| left_out.contains(&at)));
+}
+
+/// What a note says, without the time that is put before what is to be remembered.
+fn noted(hit: &Hit) -> String {
+    let text = hit.snippet.trim_start_matches(['-', '*', '+', ' ']);
+    let is_time = |time: &str| {
+        let digits = |part: &str| part.len() == 2 && part.bytes().all(|it| it.is_ascii_digit());
+        time.split_once(':')
+            .is_some_and(|(hour, minute)| digits(hour) && digits(minute))
+    };
+    match text.split_once(' ') {
+        Some((time, rest)) if hit.kind == Kind::Note && is_time(time) => rest.to_owned(),
+        _ => text.to_owned(),
     }
 }
 
@@ -83,7 +133,7 @@ fn fewest_common(newer: &Hit, older: &Hit) -> Option<usize> {
 /// Whether what `newer` says was said after what `older` says. What a note of a
 /// day says of a change comes after what one without a day says, and in one note
 /// of a day what stands below.
-fn is_later(newer: &Hit, older: &Hit) -> bool {
+pub(super) fn is_later(newer: &Hit, older: &Hit) -> bool {
     let changes = |one: &Hit, other: &Hit| {
         is_of_day(one) && !is_of_day(other) && analysis::tells_change(&one.snippet)
     };
@@ -141,20 +191,23 @@ const WORD: usize = 3;
 /// How many words that `counts` two texts have in common, or pairs of characters where words
 /// are written without spaces.
 fn common_words(a: &str, b: &str, counts: impl Fn(&str) -> bool) -> usize {
-    let of = |text: &str| {
-        let mut words = HashSet::new();
-        analysis::words(text, |word| {
-            let (text, is_long) = match word {
-                Word::Exact(word) => (word, true),
-                Word::Plain(word) => (word, word.chars().count() >= WORD && says_something(word)),
-            };
-            if is_long && counts(text) {
-                words.insert(text.to_owned());
-            }
-        });
-        words
-    };
-    of(a).intersection(&of(b)).count()
+    let (a, b) = (words(a), words(b));
+    a.intersection(&b).filter(|word| counts(word)).count()
+}
+
+/// The words of a text that say something.
+fn words(text: &str) -> HashSet<String> {
+    let mut words = HashSet::new();
+    analysis::words(text, |word| {
+        let (text, is_long) = match word {
+            Word::Exact(word) => (word, true),
+            Word::Plain(word) => (word, word.chars().count() >= WORD && says_something(word)),
+        };
+        if is_long {
+            words.insert(text.to_owned());
+        }
+    });
+    words
 }
 
 const LANGUAGES: [Language; 4] = [

@@ -1,9 +1,10 @@
 //! What answers a message: none, one or a few passages, never the least bad.
 
 use super::{order, *};
+use crate::document::Kind;
 use crate::query::{Hit, Query, SearchResult};
 use crate::search::Said;
-use openclaw_analysis as analysis;
+use openclaw_analysis::{self as analysis, Sought};
 
 /// The most passages.
 const MOST: usize = 8;
@@ -19,11 +20,19 @@ const SCORE: f64 = 0.3;
 impl Engine {
     /// The passages that answer `query`, best first: those from
     /// [`crate::ANSWERS`] on. Of a question that asks for several things, what
-    /// answers each.
-    pub fn recall(&self, query: &Query) -> Result<SearchResult, Error> {
+    /// answers each. What `is_wanted` says no to keeps nothing else away.
+    pub fn recall(
+        &self,
+        query: &Query,
+        is_wanted: impl Fn(&Hit) -> bool,
+    ) -> Result<SearchResult, Error> {
         let mut found = self.search(query)?;
         let clauses = analysis::clauses(&query.text);
-        found.hits = best(found.hits, query);
+        let best = |mut hits: Vec<Hit>| {
+            hits.retain(&is_wanted);
+            best(hits, query)
+        };
+        found.hits = best(found.hits);
         if clauses.len() < 2 {
             if let Some(text) = analysis::question_alone(&query.text)
                 && found.hits.is_empty()
@@ -32,8 +41,9 @@ impl Engine {
                     text,
                     ..query.clone()
                 };
-                found.hits = best(self.search(&alone)?.hits, query);
+                found.hits = best(self.search(&alone)?.hits);
             }
+            self.put_successors(query, &mut found.hits, &is_wanted)?;
             return Ok(found);
         }
         let whole = std::mem::take(&mut found.hits);
@@ -46,18 +56,73 @@ impl Engine {
             };
             let more = self.search(&clause)?;
             found.complete &= more.complete;
-            each.push(best(more.hits, query));
+            let mut hits = best(more.hits);
+            self.put_successors(&clause, &mut hits, &is_wanted)?;
+            each.push(hits);
         }
         // What answers all of it is first, what answers some of it last.
         each.insert(if is_whole { 0 } else { each.len() }, whole);
         found.hits = in_turn(each);
         Ok(found)
     }
+
+    /// Who it is now: before a note that names who is asked for puts one, as sure as it, that
+    /// says who came after them, which need have no word of the question.
+    fn put_successors(
+        &self,
+        query: &Query,
+        hits: &mut Vec<Hit>,
+        is_wanted: &impl Fn(&Hit) -> bool,
+    ) -> Result<(), Error> {
+        let Some(first) = hits.first().filter(|hit| hit.kind == Kind::Note) else {
+            return Ok(());
+        };
+        let names = named(first, &query.text);
+        if names.is_empty() {
+            return Ok(());
+        }
+        let named = Query {
+            text: names.join(" "),
+            ..query.clone()
+        };
+        let mut found = self.search(&named)?.hits;
+        found.retain(|hit| is_wanted(hit) && succeeds(hit, (first, &names)));
+        found.truncate(1);
+        for hit in &mut found {
+            hit.parts.evidence = first.parts.evidence;
+        }
+        hits.retain(|hit| !found.iter().any(|newer| newer.snippet == hit.snippet));
+        hits.splice(..0, found);
+        hits.truncate(MOST);
+        Ok(())
+    }
+}
+
+/// Whom `hit` names, where `question` asks for somebody.
+fn named<'a>(hit: &'a Hit, question: &str) -> Vec<&'a str> {
+    if !analysis::sought(question).has(Sought::PERSON) {
+        return Vec::new();
+    }
+    let lower = question.to_lowercase();
+    let mut names = analysis::names(&hit.answer, |word| lower.contains(&word.to_lowercase()));
+    names.retain(|name| !analysis::is_title(name));
+    names
+}
+
+/// Whether `newer` says who came after one of `names`, whom `older` names.
+fn succeeds(newer: &Hit, (older, names): (&Hit, &[&str])) -> bool {
+    let text = &newer.snippet;
+    newer.kind == Kind::Note
+        && order::is_later(newer, older)
+        && names.iter().any(|name| text.contains(name))
+        && analysis::tells_successor(text)
+        && !analysis::names(text, |word| names.contains(&word)).is_empty()
 }
 
 /// Those of `hits` that answer about as well as the best of them.
 fn best(hits: Vec<Hit>, query: &Query) -> Vec<Hit> {
     let mut hits: Vec<Hit> = hits.into_iter().filter(Hit::answers).collect();
+    order::leave_notes(&mut hits);
     let most = hits
         .iter()
         .map(|hit| hit.parts.evidence)

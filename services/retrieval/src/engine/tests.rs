@@ -409,11 +409,11 @@ fn recall_puts_notes_before_questions_and_repeats() {
         ("k.md", 3),
         "{hits:#?}"
     );
-    let hits = engine.recall(&query).unwrap().hits;
+    let hits = engine.recall(&query, |_| true).unwrap().hits;
     assert_eq!(hits.len(), 1, "{hits:#?}");
     assert!(hits[0].answer.contains("flowerpot") && !hits[0].answer.contains("milk"));
     let nothing = Query::new("Who painted the garden fence?", NOW_MS);
-    assert!(engine.recall(&nothing).unwrap().hits.is_empty());
+    assert!(engine.recall(&nothing, |_| true).unwrap().hits.is_empty());
 }
 
 #[test]
@@ -433,7 +433,7 @@ fn recall_puts_a_newer_note_before_the_one_it_replaces() {
         ])
         .unwrap();
     let query = Query::new("What is the wifi password?", NOW_MS);
-    let hits = engine.recall(&query).unwrap().hits;
+    let hits = engine.recall(&query, |_| true).unwrap().hits;
     let paths: Vec<&str> = hits.iter().map(|hit| hit.path.as_str()).collect();
     assert_eq!(paths, ["b.md", "a.md"]);
     assert!(hits[0].score >= hits[1].score);
@@ -459,7 +459,10 @@ fn recall_answers_each_of_several_questions() {
         ),
         ("家賃はいくらで、大家は誰ですか？", ["c.md", "d.md"]),
     ] {
-        let hits = engine.recall(&Query::new(text, NOW_MS)).unwrap().hits;
+        let hits = engine
+            .recall(&Query::new(text, NOW_MS), |_| true)
+            .unwrap()
+            .hits;
         let paths: Vec<&str> = hits.iter().map(|hit| hit.path.as_str()).collect();
         assert_eq!(paths, expected, "{text}");
     }

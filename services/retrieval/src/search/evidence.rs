@@ -179,7 +179,7 @@ fn share(
         }
     };
     let has_kind = wanted.kinds & own.matches.near() != 0;
-    let is_told = wanted.has_fact(own.text, traits)
+    let is_told = wanted.has_fact((own.text, language), traits)
         && (wanted.sought).is_in((&telling(wanted, sentences, index), language), |word| {
             role(word).is_asked
         })
@@ -255,13 +255,32 @@ impl Wanted {
 
     /// Whether `text`, with `traits`, has the kind of fact that is asked for. What
     /// counts something is no day.
-    fn has_fact(&self, text: &str, traits: Traits) -> bool {
+    fn has_fact(&self, (text, language): (&str, Language), traits: Traits) -> bool {
         let asked = self.asked;
         let is_count = asked.meets(Traits::NUMBER) && !asked.meets(Traits::DATE);
         if is_count && !asked.meets(traits.only(Traits::MONEY)) {
-            return asked.meets(traits) && analysis::counts(text);
+            // What one number of money is, nothing else is.
+            let is_price = traits.meets(Traits::MONEY) && analysis::numbers(text) < 2;
+            return asked.meets(traits) && analysis::counts(text) && !is_price;
+        }
+        if asked.meets(Traits::AMOUNT) && !traits.meets(Traits::MONEY) {
+            return asked.meets(traits) && self.has_amount(text, language);
         }
         asked.is_empty() || asked.meets(traits)
+    }
+
+    /// Whether a number of `text` is not of so many of what is asked for: of 40 bulbs the price
+    /// is not 40.
+    fn has_amount(&self, text: &str, language: Language) -> bool {
+        let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
+        let is_asked = |word: &str| self.matches(&word.to_lowercase(), language).own != 0;
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let is_followed = |at: usize| words[at + 1..].iter().take(2).any(|next| is_asked(next));
+        let has_words = words.len() > 1;
+        let mut numbers = words.iter().enumerate().filter(|(_, word)| is_number(word));
+        !has_words
+            || numbers.any(|(at, _)| !is_followed(at))
+            || !words.iter().any(|it| is_number(it))
     }
 
     /// The kinds of facts that `text` tells. A time that the question has itself is told only

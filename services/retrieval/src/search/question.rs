@@ -224,6 +224,8 @@ impl<'a> Words<'a> {
         related.extend(roots_there.filter(|&key| is_sure || self.compounds.is_there(key)));
         let is_idle = self.written.idle.contains(plain);
         let is_frame = lexicon::is_frame(plain) || is_idle;
+        // A note says "from January" of next year, and 2019 of a year.
+        let is_relative = analysis::facts(plain) == Traits::RELATIVE;
         let mut has_others = false;
         // "Pilar" has the stem of a battery, and is none.
         let is_called = self.written.names.contains(plain) && !lexicon::has_word(plain, self.own);
@@ -277,7 +279,8 @@ impl<'a> Words<'a> {
                 && !self.written.is_verb(plain, self.own)
                 && self.written.kinds.contains(plain),
             is_sought: self.written.sought.contains(plain),
-            is_doing: !is_called && self.written.is_doing(plain, self.own, has_others),
+            is_doing: is_relative
+                || (!is_called && self.written.is_doing(plain, self.own, has_others)),
             is_needed: self.written.is_needed(plain),
             head: self.written.heads.get(plain).cloned(),
             is_noun: self.written.nouns.contains(plain),
@@ -297,6 +300,8 @@ impl<'a> Words<'a> {
 
     /// Adds what says something in a run of characters without spaces.
     fn add_run(&mut self, run: &str) {
+        let told = analysis::sought_words(run);
+        let is_told = |pair: &str| told.iter().any(|word| word.contains(pair));
         let mut found: Vec<(Range<usize>, SearchWord)> = Vec::new();
         for piece in analysis::pieces(run) {
             let text = &run[piece.clone()];
@@ -312,6 +317,7 @@ impl<'a> Words<'a> {
                         factor: all / pairs.len() as f32,
                         is_doing: analysis::is_inflected(run, &piece),
                         is_needed: analysis::is_staying(text) && self.written.is_who_or_where,
+                        is_sought: is_told(&text[pair.clone()]),
                         whole,
                         ..SearchWord::default()
                     };

@@ -108,11 +108,28 @@ impl Asked {
             self.tell_of_no_room(reply).await;
         }
         let history = Self::given(reply, history);
+        self.recall_elsewhere(reply, &history).await;
         let sessions = conversation::backend_sessions(&history, sessions);
         Ok(Turn {
             backend_sessions: sessions,
             ..self.filled(reply, history)
         })
+    }
+
+    /// Looks for what answers beside the conversation itself: what it holds answers best and
+    /// is not given again, and what answers almost as well was left out for it.
+    async fn recall_elsewhere(&mut self, reply: &Reply<'_>, history: &History) {
+        let own = self.own(reply.run, history);
+        if own.has_some_of(&self.context.recall) {
+            let session_id = &self.accepted.session_id;
+            let (turns, run) = (reply.turns, reply.run);
+            self.context.recall_elsewhere(turns, run, session_id).await;
+        }
+    }
+
+    fn own<'a>(&self, run: &Run, history: &'a History) -> conversation::Own<'a> {
+        let session = (self.accepted.session_id.as_str(), &run.key);
+        conversation::Own::new(history, session, self.context.received_ms)
     }
 
     /// Whether there is room for a conversation at all. Without, a summary would find
@@ -248,8 +265,9 @@ impl Asked {
     }
 
     fn filled(&mut self, reply: &Reply<'_>, history: History) -> Turn {
+        let own = self.own(reply.run, &history);
+        let passages = own.passages(&self.context.recall);
         let context = &mut self.context;
-        let recall = context.recall.clone();
         let session_id = &self.accepted.session_id;
         Turn {
             run_id: reply.run.id.clone(),
@@ -258,12 +276,7 @@ impl Asked {
             agent_id: self.accepted.agent_id.clone(),
             channel: reply.run.channel.clone(),
             text: self.text.clone(),
-            passages: conversation::passages(
-                recall,
-                &history,
-                (session_id, &reply.run.key),
-                context.received_ms,
-            ),
+            passages,
             bootstrap: context.bootstrap.clone(),
             received_ms: context.received_ms,
             notes: std::mem::take(&mut context.notes),

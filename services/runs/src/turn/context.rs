@@ -36,6 +36,8 @@ const UNREAD: &str = "memory is still reading your notes, so that this reply may
 pub(super) struct Context {
     pub(super) bootstrap: Vec<ContextFile>,
     pub(super) recall: Recall,
+    /// What memory was asked for that.
+    told: String,
     /// When the message came, in Unix milliseconds.
     pub(super) received_ms: i64,
     /// What the user should know of it.
@@ -46,10 +48,7 @@ pub(super) struct Context {
 pub(super) async fn fetch(turns: &Turns, run: &Run, text: &str, received_ms: i64) -> Context {
     let memory = &turns.memory;
     let agent = run.key.agent().as_str();
-    let origin = Origin {
-        run_id: run.id.clone(),
-        session_key: run.key.to_string(),
-    };
+    let origin = origin(run);
     let told: String = text.chars().take(TOLD).collect();
     let (bootstrap, recall) = tokio::join!(
         in_time(|| memory.load_bootstrap(&origin, agent)),
@@ -80,7 +79,31 @@ pub(super) async fn fetch(turns: &Turns, run: &Run, text: &str, received_ms: i64
         notes: notes.chain(left_out).collect(),
         bootstrap: bootstrap.files.into_iter().map(file).collect(),
         recall,
+        told,
         received_ms,
+    }
+}
+
+impl Context {
+    /// Adds what memory has beside what was said in the session with the id `session_id`.
+    pub(super) async fn recall_elsewhere(&mut self, turns: &Turns, run: &Run, session_id: &str) {
+        let (memory, origin, told) = (&turns.memory, origin(run), &self.told);
+        let agent = run.key.agent().as_str();
+        let recall = || memory.recall_without(&origin, agent, (told, false), session_id);
+        match in_time(recall).await {
+            Ok(more) => self.recall.add(more),
+            Err(error) => tracing::warn!(
+                "memory gave nothing beside the conversation ({}), going on without",
+                openclaw_escape::line(&error.to_string())
+            ),
+        }
+    }
+}
+
+fn origin(run: &Run) -> Origin {
+    Origin {
+        run_id: run.id.clone(),
+        session_key: run.key.to_string(),
     }
 }
 
@@ -141,5 +164,6 @@ pub(super) fn passage(hit: Hit) -> Passage {
         timestamp_ms: hit.timestamp_ms,
         context: hit.context,
         answer: hit.answer,
+        held: false,
     }
 }

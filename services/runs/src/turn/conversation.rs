@@ -22,6 +22,9 @@ use crate::run::Run;
 /// Bytes of a transcript that is read in less time than a thread wakes up in.
 const SHORT: u64 = 48 * 1024;
 
+/// The role of whose words are not of an agent.
+const USER: &str = "user";
+
 /// Why the conversation is not there.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum LoadError {
@@ -111,26 +114,70 @@ fn remembered_as(session_id: &str) -> String {
     format!("sessions/{session_id}.jsonl")
 }
 
-/// What memory gave, without what the conversation holds already and without
-/// the message itself, which memory may have seen since. An isolated run is not
-/// told what runs before it answered, neither in its session nor where that was
-/// announced.
-pub(super) fn passages(
-    recall: Recall,
-    history: &History,
-    (session_id, key): (&str, &SessionKey),
+/// The conversation that a message is part of, as what memory gave is compared with it.
+pub(super) struct Own<'a> {
+    history: &'a History,
+    /// Where memory has its transcript.
+    transcript: String,
+    is_isolated: bool,
     received_ms: i64,
-) -> Vec<Passage> {
-    let transcript = remembered_as(session_id);
-    let is_isolated = origin::is_isolated(key.as_str());
-    let is_known = |hit: &Hit| {
+}
+
+impl<'a> Own<'a> {
+    /// Of the session with the id `session_id`, before a message that came at `received_ms`.
+    pub(super) fn new(
+        history: &'a History,
+        (session_id, key): (&str, &SessionKey),
+        received_ms: i64,
+    ) -> Self {
+        Self {
+            history,
+            transcript: remembered_as(session_id),
+            is_isolated: origin::is_isolated(key.as_str()),
+            received_ms,
+        }
+    }
+
+    /// Whether memory gave something of the conversation that is not given again, so that what
+    /// stands elsewhere may have been left out for it.
+    pub(super) fn has_some_of(&self, recall: &Recall) -> bool {
+        let is_left_out = |hit: &Hit| self.is_hidden(hit) || self.holds(hit);
+        recall.passages.iter().any(|it| is_left_out(&it.hit))
+    }
+
+    /// What memory gave, without the message itself, which memory may have seen since. What the
+    /// user said and the conversation holds is there for who does not read the conversation.
+    /// An isolated run is not told what runs before it answered, neither in its session nor
+    /// where that was announced.
+    pub(super) fn passages(&self, recall: &Recall) -> Vec<Passage> {
+        let is_said = |hit: &Hit| self.holds(hit) && hit.speaker == USER;
+        let all = recall.given(|hit| self.is_hidden(hit) || self.holds(hit) && !is_said(hit));
+        let new = recall.given(|hit| self.is_hidden(hit) || self.holds(hit));
+        let beyond = new
+            .into_iter()
+            .filter(|hit| !all.iter().any(|it| it.is_at(hit)));
+        let beyond: Vec<Hit> = beyond.collect();
+        let hits = all.into_iter().chain(beyond);
+        hits.map(|hit| Passage {
+            held: self.holds(&hit),
+            ..passage(hit)
+        })
+        .collect()
+    }
+
+    /// Whether nobody is given it.
+    fn is_hidden(&self, hit: &Hit) -> bool {
+        let is_own = hit.path == self.transcript;
+        // What the conversation has is not the message itself, which may have its time.
+        let is_later = hit.timestamp_ms >= self.received_ms && !self.holds(hit);
+        (self.is_isolated && hit.is_hidden_from(&self.transcript))
+            || is_own && (is_later || self.history.is_withdrawn(&hit.message_id))
+    }
+
+    fn holds(&self, hit: &Hit) -> bool {
         let told = |past: &Past| past.entry_id == hit.message_id;
-        let is_own = hit.path == transcript;
-        (is_isolated && hit.is_hidden_from(&transcript))
-            || is_own && history.is_withdrawn(&hit.message_id)
-            || is_own && (hit.timestamp_ms >= received_ms || history.messages.iter().any(told))
-    };
-    recall.given(is_known).into_iter().map(passage).collect()
+        hit.path == self.transcript && self.history.messages.iter().any(told)
+    }
 }
 
 pub(super) fn messages(history: History) -> Vec<Sent> {
@@ -217,10 +264,57 @@ mod tests {
         };
         let paths = |key: &str| -> Vec<String> {
             let key = SessionKey::parse(key, &AgentId::main()).unwrap();
-            let given = passages(recall(), &History::default(), ("own", &key), 5);
+            let history = History::default();
+            let given = Own::new(&history, ("own", &key), 5).passages(&recall());
             given.into_iter().map(|passage| passage.path).collect()
         };
         assert_eq!(paths("cron:daily"), ["sessions/main.jsonl", "MEMORY.md"]);
         assert_eq!(paths("main").len(), 5);
+    }
+
+    /// A conversation with a message of each of `ids`.
+    fn history(ids: &[&str]) -> History {
+        let past = |id: &&str| Past {
+            entry_id: (*id).to_owned(),
+            run_id: None,
+            answers: Vec::new(),
+            said: Said::User {
+                text: String::new(),
+            },
+            thinking: None,
+        };
+        let mut history = History::default();
+        history.messages.extend(ids.iter().map(past));
+        history
+    }
+
+    #[test]
+    fn what_the_user_told_is_marked_as_held_and_takes_no_place() {
+        let message = |id: &str, speaker: &str| {
+            let mut recalled = recalled("sessions/own.jsonl", "sessions", speaker);
+            recalled.hit.message_id = id.to_owned();
+            recalled
+        };
+        let recall = Recall {
+            passages: vec![
+                message("told", "user"),
+                message("answered", "assistant"),
+                recalled("MEMORY.md", "memory", ""),
+                message("before", "assistant"),
+            ],
+            limit: 2,
+            tokens: 99,
+            partial: false,
+        };
+        let key = SessionKey::parse("main", &AgentId::main()).unwrap();
+        let history = history(&["told", "answered"]);
+        let own = Own::new(&history, ("own", &key), 5);
+        assert!(own.has_some_of(&recall));
+        let given = own.passages(&recall);
+        let given: Vec<(&str, bool)> = given.iter().map(|it| (it.role.as_str(), it.held)).collect();
+        // Two for who does not read the conversation, and two for who does.
+        assert_eq!(given, [("user", true), ("", false), ("assistant", false)]);
+        let elsewhere = Own::new(&history, ("other", &key), 5);
+        assert!(!elsewhere.has_some_of(&recall));
     }
 }

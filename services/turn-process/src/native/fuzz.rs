@@ -104,6 +104,7 @@ fn offline() -> TurnRequest {
         workspace: "/".into(),
         system: String::new(),
         text: String::new(),
+        is_unsaid: false,
         hits: Vec::new(),
         offer: Offer::default(),
         hint: Hint::default(),

@@ -45,6 +45,39 @@ fn place(said: &str) -> (&str, usize) {
     (path, line.parse().unwrap())
 }
 
+/// Waits until memory has what was said.
+async fn is_remembered(suite: &Suite, words: &str) {
+    let is_seen = async {
+        loop {
+            let search = ["memory", "search", "--corpus", "sessions", words];
+            let found = suite.ctl(&search).await;
+            if found.stdout.contains(words) {
+                return;
+            }
+        }
+    };
+    within("what was said is found", is_seen).await;
+}
+
+/// What was only told answers as well, and neither the question nor an answer does.
+#[tokio::test]
+async fn what_was_told_in_the_same_session_is_answered() {
+    let suite = started().await;
+    let told = "my dentist is Dr. Kowalski";
+    let question = "Who is my dentist?";
+    let said = suite.say(question).await;
+    assert!(!said.contains("Kowalski"), "{said}");
+    suite.say(told).await;
+    is_remembered(&suite, told).await;
+    for _ in 0..2 {
+        let said = suite.say(question).await;
+        assert!(said.starts_with("You said: my dentist is Dr. Kowalski"), "{said}");
+        assert_eq!(said.matches("Kowalski").count(), 1, "{said}");
+    }
+    let said = suite.say("What is the phone number of my dentist?").await;
+    assert!(!said.contains("Kowalski"), "{said}");
+}
+
 /// Ordered in words, and asked about after that; the question keeps nothing.
 #[tokio::test]
 async fn what_is_ordered_to_be_remembered_is_found_and_taken_away() {
@@ -69,19 +102,41 @@ async fn what_is_ordered_to_be_remembered_is_found_and_taken_away() {
         }
     };
     within("the note is found", is_seen).await;
-    // Elsewhere, where the order itself is no part of what is talked about.
+    // The note answers, not the order, which memory has seen too by now.
     let question = "Do you remember where the spare key is?";
-    let asked = suite
-        .ctl(&["message", "--session", "later", question])
-        .await;
-    let answer = asked.ended(0).stdout;
-    assert!(
-        answer.lines().next().unwrap().contains("flowerpot"),
-        "{answer}"
-    );
+    for _ in 0..2 {
+        let answer = suite.say(question).await;
+        let line = answer.lines().next().unwrap();
+        assert!(
+            line.starts_with("In memory/") && line.contains("flowerpot"),
+            "{answer}"
+        );
+        is_remembered(&suite, "remember that the spare key").await;
+    }
     assert_eq!(noted(&suite), 1);
     suite.say(&format!("/forget {path}:{line}")).await;
     assert_eq!(noted(&suite), 0);
+}
+
+/// The text of a job is said to the agent at each of its runs.
+#[tokio::test]
+async fn a_job_orders_no_note() {
+    let suite = started().await;
+    let text = "remember to water the ferns";
+    let add = ["cron", "add", text, "--name", "ferns", "--every", "1h"];
+    suite.ctl(&add).await.ok();
+    suite.ctl(&["cron", "run", "ferns"]).await.ok();
+    let has_run = async {
+        loop {
+            let runs = suite.ctl(&["cron", "history", "--json"]).await.document();
+            if !runs[0]["endedMs"].is_null() {
+                return runs[0]["state"].clone();
+            }
+        }
+    };
+    assert_eq!(within("the job has run", has_run).await, "ran");
+    let notes = suite.say("/notes").await;
+    assert!(!notes.contains("ferns"), "{notes}");
 }
 
 #[tokio::test]

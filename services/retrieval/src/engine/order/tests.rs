@@ -234,3 +234,39 @@ fn change_of_something_untold_has_more_in_common() {
     assert_eq!(fewest((0.0, 1.0), number, number), None);
     assert_eq!(fewest((0.0, 1.0), none, none), None);
 }
+
+/// The paths and the evidence of what is left of a note and of what was told.
+fn left(note: &str, told: &str) -> Vec<(String, f64)> {
+    let mut kept = hit("note", 7, 0, note);
+    kept.parts.evidence = ANSWERS;
+    let mut said = hit("told", 9, 0, told);
+    said.kind = Kind::Told;
+    let mut hits = vec![said, kept];
+    leave_notes(&mut hits);
+    let left = hits.into_iter();
+    left.map(|hit| (hit.path, hit.parts.evidence)).collect()
+}
+
+#[test]
+fn note_stands_for_what_was_told_to_be_kept() {
+    let note = [("note".to_owned(), 1.0)];
+    let key = "- 09:05 the spare key is under the blue flowerpot";
+    let order = "Remember that the spare key is under the blue flowerpot!";
+    assert_eq!(left(key, order), note);
+    assert_eq!(
+        left(
+            "- 09:05 Zahnarzt am 3. Mai",
+            "Notiere bitte: Zahnarzt am 3. Mai"
+        ),
+        note
+    );
+    let both = |note, told| left(note, told).len() == 2;
+    assert!(
+        both(key, "The spare key is on the hook"),
+        "it tells something else"
+    );
+    assert!(both(
+        "key",
+        "The spare key is under the blue flowerpot, said my aunt Vera"
+    ));
+}

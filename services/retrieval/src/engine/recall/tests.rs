@@ -85,3 +85,35 @@ fn lists_are_taken_in_turn_and_each_hit_once() {
     third.snippet = "else".to_owned();
     assert_eq!(paths(&in_turn(vec![list("a"), vec![second, third]])), "aa");
 }
+
+/// A note of a day.
+fn note(path: &str, text: &str, timestamp_ms: i64) -> Hit {
+    Hit {
+        snippet: text.to_owned(),
+        answer: text.to_owned(),
+        timestamp_ms,
+        ..hit(path, 0.9, 0.5)
+    }
+}
+
+#[test]
+fn successor_is_who_came_after_who_is_named() {
+    let older = note("work.md", "El jefe de obra es Damián.", 0);
+    let question = "¿Quién es el jefe de obra?";
+    let names = named(&older, question);
+    assert_eq!(names, ["Damián"]);
+    assert!(named(&older, "¿Dónde está la obra?").is_empty());
+    let follows =
+        |path, text, timestamp_ms| succeeds(&note(path, text, timestamp_ms), (&older, &names));
+    let left = "Damián se jubila, le sustituye Beatriz Cano";
+    assert!(follows("new.md", left, 100_000));
+    assert!(!follows("old.md", left, -100_000), "it was before");
+    assert!(
+        !follows("new.md", "Damián se jubila", 100_000),
+        "nobody comes after him"
+    );
+    assert!(
+        !follows("new.md", "A Luis le sustituye Ana", 100_000),
+        "somebody else left"
+    );
+}
