@@ -1,7 +1,9 @@
 //! Keeps models.json true: what can be used now.
 
 use openclaw_daemon::Configuration;
-use openclaw_settings::{RunnerSettings, models_file};
+use openclaw_settings::RunnerSettings;
+
+use crate::models_file;
 
 /// Writes it at the start and after every reload.
 pub(crate) async fn keep(mut configuration: Configuration<RunnerSettings>) {

@@ -9,6 +9,7 @@ mod confinement;
 mod cooling;
 mod embedding;
 mod log;
+mod models_file;
 mod path_snapshot;
 mod pinned;
 mod plan;

@@ -484,36 +484,6 @@ fn archive_that_is_forged_is_refused_and_nothing_is_written() {
     }
 }
 
-/// A path that seems to stay where the agent is, and leaves it by another link.
-#[test]
-fn link_that_leads_out_by_another_is_neither_held_nor_made() {
-    let scene = Scene::new();
-    let deep = scene.state().join("workspace/deep/er");
-    for (name, target) in [("up", "../.."), ("out", "up/../../x"), ("near", "up/deep")] {
-        symlink(target, deep.join(name)).unwrap();
-    }
-    let held = check(&scene.made()).unwrap();
-    let mut links: Vec<_> = held.links.iter().map(|it| &*it.target).collect();
-    links.sort_unstable();
-    assert_eq!(links, ["../..", "up/deep"]);
-    assert_eq!(held.left_out[0].path, "state/workspace/deep/er/out");
-    let folder = |path: &str| json!({"path": path, "mode": 0o700});
-    let link = |path: &str, target: &str| json!({"path": path, "target": target});
-    let mut written = listing("state/x", 1);
-    let folders = ["state", "state/workspace", "state/workspace/d"].map(folder);
-    written["folders"] = json!(folders);
-    written["links"] = json!([
-        link("state/workspace/d/up", ".."),
-        link("state/workspace/d/out", "up/../x"),
-    ]);
-    let member = (EntryType::Regular, "state/x", b"x".as_slice());
-    seal(&scene, &archive(&written, &[member]));
-    let restored = scene.restored("new", Existing::Refused).unwrap();
-    assert_eq!(restored.manifest.left_out[0].path, "state/workspace/d/out");
-    let made = restored.state.join("workspace/d");
-    assert!(made.join("up").is_symlink() && !made.join("out").is_symlink());
-}
-
 #[test]
 fn archive_that_is_a_bomb_is_refused_before_it_is_unpacked() {
     let scene = Scene::new();

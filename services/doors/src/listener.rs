@@ -104,7 +104,6 @@ pub fn open(
             start(each, listener).with_context(what)?;
         }
     }
-    if !open.tasks.is_empty() {}
     Ok(open)
 }
 

@@ -171,7 +171,7 @@ impl Decisions {
 /// That the file may have grown.
 enum News {
     /// The kernel says so.
-    Told(EventStream<[u8; BUFFER]>),
+    Told(Box<EventStream<[u8; BUFFER]>>),
     /// It is looked at again and again: the kernel counts watchers for each user, and others of
     /// this one have them all.
     Looked(Interval),
@@ -182,7 +182,7 @@ impl News {
         let told = || {
             let inotify = Inotify::init()?;
             inotify.watches().add(path, WatchMask::MODIFY)?;
-            inotify.into_event_stream([0; BUFFER])
+            inotify.into_event_stream([0; BUFFER]).map(Box::new)
         };
         told().map_or_else(|_| Self::Looked(interval(PAUSE)), Self::Told)
     }

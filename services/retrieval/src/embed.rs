@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(crate) mod spelling;
 pub(crate) mod table;
 pub(crate) mod vector;
-pub(crate) mod wordpiece;
 
 use table::Table;
 

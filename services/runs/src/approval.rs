@@ -1,6 +1,5 @@
 //! A command that waits until somebody allows it.
 
-mod log;
 pub(crate) mod origin;
 mod pending;
 
@@ -9,7 +8,7 @@ use std::time::Duration;
 use openclaw_proto::approval::Decision;
 use serde_json::{Map, Value, json};
 
-pub use log::ApprovalLog;
+pub use openclaw_approval_log::ApprovalLog;
 pub use pending::Pending;
 
 /// How long an approval waits when nobody says otherwise, as in OpenClaw.

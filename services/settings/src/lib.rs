@@ -11,7 +11,6 @@ pub mod document;
 pub mod file;
 pub mod holder;
 pub mod keys;
-pub mod models_file;
 pub mod origin;
 pub mod provider;
 mod section;

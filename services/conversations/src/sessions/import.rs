@@ -157,11 +157,7 @@ impl Staging {
         };
         *length += bytes.len() as u64;
         if *length > BYTE_LIMIT {
-            let file = self
-                .files
-                .last()
-                .map(|file| &*file.name)
-                .unwrap_or_default();
+            let file = self.files.last().map_or("a file", |file| &file.name);
             return Err(Refusal::ImportTooLarge(format!(
                 "{file} is longer than {BYTE_LIMIT} bytes; move it out of the folder"
             )));

@@ -17,7 +17,17 @@ const GATEWAY: &[Layer] = &[
     ("conversations", &[]),
     ("inbound", &["commands"]),
     ("jobs", &[]),
-    ("runs", &["commands", "conversations", "inbound", "jobs"]),
+    ("approval-log", &["conversations"]),
+    (
+        "runs",
+        &[
+            "approval-log",
+            "commands",
+            "conversations",
+            "inbound",
+            "jobs",
+        ],
+    ),
     ("devices", &["conversations"]),
     (
         "schedule",
@@ -72,7 +82,8 @@ const RUNNER: &[Layer] = &[
 /// Those of memory. How words are read is known to others too.
 const MEMORY: &[Layer] = &[
     ("analysis", &[]),
-    ("retrieval", &["analysis"]),
+    ("wordpiece", &[]),
+    ("retrieval", &["analysis", "wordpiece"]),
     ("memory", &["retrieval"]),
 ];
 
@@ -96,7 +107,8 @@ const CONFIGURATION: [(&str, &[&str]); 4] = [
 ];
 
 /// The libraries that know no client.
-const CORE: [&str; 6] = [
+const CORE: [&str; 7] = [
+    "approval-log",
     "commands",
     "conversations",
     "inbound",

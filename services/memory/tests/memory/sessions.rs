@@ -221,7 +221,10 @@ async fn what_a_group_is_not_told_keeps_nothing_else_away() {
     let running = Running::start_in(state(WORDS, &[]));
     running.write("MEMORY.md", "The alarm code of the garage door is 4711.\n");
     running.write("memory/gate.md", "Alarm code of the garage: 15.\n");
-    running.write("memory/doors.md", "# Door\n- door mat\n- door bell\n- door handle\n");
+    running.write(
+        "memory/doors.md",
+        "# Door\n- door mat\n- door bell\n- door handle\n",
+    );
     running.index(false).await;
     let asker = in_group("agent:main:telegram:group:-7");
     let question = ("What is the alarm code of the garage door?", false);

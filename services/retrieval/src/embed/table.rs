@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 
 use half::f16;
 use openclaw_sandbox::Mapping;
+use openclaw_wordpiece::Vocabulary;
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::vector::{DIMENSIONS, Vector, add};
-use super::wordpiece::Vocabulary;
 use crate::error::Error;
 
 /// The table's file in its folder.
@@ -43,11 +43,11 @@ impl Table {
         let path = folder.join(TABLE);
         let file = Mapping::open(&path).map_err(Error::io("open", &path))?;
         let layout = Layout::read(&file, &path)?;
-        if layout.pieces != vocabulary.len() {
+        if layout.pieces != vocabulary.size() {
             let reason = format!(
                 "it has {} rows, and {VOCABULARY} has {} lines",
                 layout.pieces,
-                vocabulary.len()
+                vocabulary.size()
             );
             return Err(Error::Model { path, reason });
         }

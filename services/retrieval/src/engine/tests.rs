@@ -370,9 +370,8 @@ fn of_equals_the_newer_is_first_whatever_the_question() {
     let (engine, _) = open(folder.path());
     for (question, text) in [("april", "april"), ("march 4", "march or 4")] {
         engine.clear().unwrap();
-        engine
-            .put(&[note("old.md", text, 570), note("new.md", text, 312)])
-            .unwrap();
+        let both = [note("old.md", text, 570), note("new.md", text, 312)];
+        engine.put(&both).unwrap();
         assert_eq!(paths(&engine, question), ["new.md"], "{question}");
     }
 }

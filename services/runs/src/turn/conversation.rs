@@ -274,14 +274,9 @@ mod tests {
 
     /// A conversation with a message of each of `ids`.
     fn history(ids: &[&str]) -> History {
-        let past = |id: &&str| Past {
-            entry_id: (*id).to_owned(),
-            run_id: None,
-            answers: Vec::new(),
-            said: Said::User {
-                text: String::new(),
-            },
-            thinking: None,
+        let past = |id: &&str| {
+            let text = String::new();
+            Past::new((*id).to_owned(), Said::User { text })
         };
         let mut history = History::default();
         history.messages.extend(ids.iter().map(past));

@@ -71,7 +71,10 @@ async fn what_was_told_in_the_same_session_is_answered() {
     is_remembered(&suite, told).await;
     for _ in 0..2 {
         let said = suite.say(question).await;
-        assert!(said.starts_with("You said: my dentist is Dr. Kowalski"), "{said}");
+        assert!(
+            said.starts_with("You said: my dentist is Dr. Kowalski"),
+            "{said}"
+        );
         assert_eq!(said.matches("Kowalski").count(), 1, "{said}");
     }
     let said = suite.say("What is the phone number of my dentist?").await;

@@ -68,7 +68,7 @@ fn text_is_cut_at_spaces_marks_and_ideographs() {
 fn vocabulary_numbers_its_pieces_in_their_order() {
     let pieces: Vec<String> = (0..300).map(|n| format!("p{n}")).collect();
     let vocabulary = Vocabulary::new(pieces.iter().map(String::as_str));
-    assert_eq!(vocabulary.len(), 300);
+    assert_eq!(vocabulary.size(), 300);
     for (piece, number) in pieces.iter().zip(0..) {
         assert_eq!(vocabulary.number(piece), Some(number));
         assert_eq!(vocabulary.piece(number as usize), piece);

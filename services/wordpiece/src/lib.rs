@@ -18,7 +18,7 @@ const EMPTY: u32 = u32::MAX;
 /// A hash table of numbers over one text: a tenth of what a map of strings
 /// takes, and the daemon is to be small.
 #[derive(Debug)]
-pub(crate) struct Vocabulary {
+pub struct Vocabulary {
     text: String,
     /// Where each piece ends in the text.
     ends: Vec<u32>,
@@ -30,7 +30,7 @@ pub(crate) struct Vocabulary {
 
 impl Vocabulary {
     /// The pieces in their order.
-    pub(crate) fn new<'a>(pieces: impl Iterator<Item = &'a str>) -> Self {
+    pub fn new<'a>(pieces: impl Iterator<Item = &'a str>) -> Self {
         let mut text = String::new();
         let mut ends = Vec::new();
         let mut longest = 0;
@@ -56,12 +56,12 @@ impl Vocabulary {
     }
 
     /// How many there are.
-    pub(crate) fn len(&self) -> usize {
+    pub fn size(&self) -> usize {
         self.ends.len()
     }
 
     /// The number of `piece`.
-    pub(crate) fn number(&self, piece: &str) -> Option<u32> {
+    pub fn number(&self, piece: &str) -> Option<u32> {
         Some(self.slots[self.slot(piece)]).filter(|&number| number != EMPTY)
     }
 
@@ -85,7 +85,7 @@ impl Vocabulary {
 
     /// Calls `sink` with the numbers of the pieces of `text`, in order; None
     /// stands for a word that cannot be cut into pieces.
-    pub(crate) fn pieces(&self, text: &str, mut sink: impl FnMut(Option<u32>)) {
+    pub fn pieces(&self, text: &str, mut sink: impl FnMut(Option<u32>)) {
         let text = normalised(text);
         let mut word = Word::default();
         let mut rest = &*text;

@@ -17,7 +17,8 @@ const GRANTS: i64 = 1000;
 pub struct ApprovalLog(Database);
 
 impl ApprovalLog {
-    pub(crate) fn new(database: Database) -> Self {
+    /// Those of the ledger `database`.
+    pub fn new(database: Database) -> Self {
         Self(database)
     }
 
@@ -86,7 +87,7 @@ impl ApprovalLog {
     }
 
     /// Ends what a run that is over left undecided.
-    pub(crate) async fn run_ended(&self, run_id: String, at_ms: i64) -> Result<(), Fault> {
+    pub async fn run_ended(&self, run_id: String, at_ms: i64) -> Result<(), Fault> {
         let work = move |connection: &Connection| {
             connection.execute(
                 "UPDATE approvals SET decision = 'expired', decided_ms = ?2
@@ -134,7 +135,7 @@ impl ApprovalLog {
     }
 
     /// The commands of one agent.
-    pub(crate) async fn granted(&self, agent_id: String) -> Result<Vec<GrantedCommand>, Fault> {
+    pub async fn granted(&self, agent_id: String) -> Result<Vec<GrantedCommand>, Fault> {
         let all = self.grants().await?.into_iter();
         let own = all.filter(|grant| grant.agent_id == agent_id);
         Ok(own.map(Into::into).collect())

@@ -8,17 +8,17 @@ use openclaw_config::paths::Paths;
 use openclaw_config::{parse, write};
 use serde_json::{Map, Value, json};
 
-use crate::settings::models::CONTEXT_WINDOW;
-use crate::settings::{AgentSettings, MAX_TOKENS, ModelList, RunnerSettings};
+use openclaw_settings::models::CONTEXT_WINDOW;
+use openclaw_settings::{AgentSettings, MAX_TOKENS, ModelList, RunnerSettings};
 
 /// Where it is.
-pub fn place(paths: &Paths, agent_id: &str) -> PathBuf {
+pub(crate) fn place(paths: &Paths, agent_id: &str) -> PathBuf {
     paths.agent(agent_id).join("models.json")
 }
 
 /// Writes the file of each agent that is there, when it would be different.
 /// The first failure is returned after all were tried.
-pub fn write_all(settings: &RunnerSettings) -> Result<(), (PathBuf, io::Error)> {
+pub(crate) fn write_all(settings: &RunnerSettings) -> Result<(), (PathBuf, io::Error)> {
     let mut result = Ok(());
     for agent in settings.agents.values() {
         let path = place(&settings.paths, &agent.id);
@@ -38,7 +38,11 @@ pub fn write_all(settings: &RunnerSettings) -> Result<(), (PathBuf, io::Error)> 
 
 /// The content for `agent`. Providers of `existing` that are not ours stay,
 /// unless `models.mode` is `replace`.
-pub fn generate(settings: &RunnerSettings, agent: &AgentSettings, existing: &Value) -> Value {
+pub(crate) fn generate(
+    settings: &RunnerSettings,
+    agent: &AgentSettings,
+    existing: &Value,
+) -> Value {
     let mut providers = if settings.models_are_merged {
         existing
             .get("providers")
@@ -149,7 +153,7 @@ mod tests {
             .into_iter()
             .collect();
         let passed = BTreeMap::from([("anthropic-api-key".to_owned(), Secret::new("sk-passed"))]);
-        let settings = crate::load(&environment).unwrap();
+        let settings = openclaw_settings::load(&environment).unwrap();
         let settings = settings.with_credentials(&environment, &passed).unwrap();
         assert_eq!(settings.warnings, Vec::<String>::new());
         write_all(&settings).unwrap();
