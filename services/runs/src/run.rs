@@ -12,6 +12,7 @@ use openclaw_conversations::storage::{Fault, Record};
 use openclaw_inbound::MessageText;
 use openclaw_proto::event::{Done, Kind};
 use openclaw_proto::gateway::{Accepted, Route};
+use openclaw_sessions::transcript::GATEWAY;
 use openclaw_sessions::{SessionKey, now_ms};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
@@ -258,12 +259,13 @@ impl Run {
         collected.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The outcome of a run whose message is answered with another one.
-    pub(crate) fn answered_elsewhere() -> Kind {
+    /// The outcome of a run that asked no model: of a command, and of a message that is answered
+    /// with another one.
+    pub(crate) fn answered_by_gateway() -> Kind {
         Kind::Done(Done {
             stop_reason: "stop".to_owned(),
-            provider: "openclaw".to_owned(),
-            model: "gateway".to_owned(),
+            provider: GATEWAY.0.to_owned(),
+            model: GATEWAY.1.to_owned(),
             ..Done::default()
         })
     }

@@ -167,7 +167,7 @@ impl Turns {
                     if let Some(text) = run.absorbed_note().map(str::to_owned) {
                         reply.take(Kind::Note { text }).await;
                     }
-                    Run::answered_elsewhere()
+                    Run::answered_by_gateway()
                 }
                 (None, Said::Text(_)) => run.aborted(""),
             };
@@ -306,7 +306,7 @@ async fn begin_anew(reply: &mut Reply<'_>) -> Kind {
     reply.command = Some(RESET_COMMAND);
     let text = ANEW.to_owned();
     reply.take(Kind::TextDelta { text }).await;
-    command::done()
+    Run::answered_by_gateway()
 }
 
 async fn answer(reply: &mut Reply<'_>, admitted: Admitted, context: Context) -> Kind {

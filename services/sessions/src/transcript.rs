@@ -28,7 +28,7 @@ pub use entry::{Entry, Header, Line, MalformedLine, OtherEntry};
 pub use group::sync_all;
 pub use marker::{Compaction, Draft, Marker};
 pub use message::{
-    AssistantMessage, Message, SYSTEM, StopReason, ToolResultMessage, USER_SUFFIX, Usage,
+    AssistantMessage, GATEWAY, Message, SYSTEM, StopReason, ToolResultMessage, USER_SUFFIX, Usage,
     UserMessage,
 };
 pub use open::{Opened, Repair};

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use openclaw_channel::health::Board;
 use openclaw_channel::recent::Recent;
-use openclaw_config::Environment;
+use openclaw_config::secret::Secret;
 use openclaw_proto::channel::{Connection, Settings};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
@@ -39,7 +39,8 @@ const FAILURE: usize = 200;
 /// The bot of an account.
 #[derive(Debug)]
 pub(crate) struct Bot {
-    pub(crate) environment: Environment,
+    /// The token that the environment has for it.
+    variable: Option<Secret>,
     pub(crate) folder: PathBuf,
     pub(crate) board: Board,
     pub(crate) pace: Pace,
@@ -64,12 +65,13 @@ struct State {
 }
 
 impl Bot {
-    /// A bot that keeps what it must not forget in `folder`.
-    pub(crate) fn new(environment: Environment, folder: PathBuf) -> Self {
+    /// A bot that keeps what it must not forget in `folder`. `variable`: what the environment
+    /// has for its token.
+    pub(crate) fn new(variable: Option<Secret>, folder: PathBuf) -> Self {
         Self {
             moved: Moved::open(&folder),
             numbers: Numbers::open(&folder),
-            environment,
+            variable,
             folder,
             board: Board::default(),
             pace: Pace::default(),
@@ -91,7 +93,7 @@ impl Bot {
     pub(crate) fn api(&self) -> Result<Api, String> {
         let options = self.reader().options.clone();
         let token = token::find(
-            &self.environment,
+            self.variable.as_ref(),
             options.token_file.as_deref(),
             &self.folder,
         )

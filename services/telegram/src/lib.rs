@@ -46,12 +46,13 @@ const FOLDERS: &str = "channels";
 /// Speaks for `account` until shutdown, or until the gateway lets it go.
 pub async fn run(client: Client, account: String) -> anyhow::Result<()> {
     let paths = Paths::resolve(&client.environment)?;
+    let variable = token::of_environment(&client.environment, &account);
     let account = AccountName {
         channel: CHANNEL.to_owned(),
         account,
     };
     let folder = Folder::take(&paths.state.join("state").join(FOLDERS), &account)?;
-    let bot = Bot::new(client.environment, folder.path().to_owned());
+    let bot = Bot::new(variable, folder.path().to_owned());
     let post = Post {
         account,
         gateway: paths.gateway_of_channels(),

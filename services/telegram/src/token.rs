@@ -14,6 +14,8 @@ pub(crate) const VARIABLE: &str = "TELEGRAM_BOT_TOKEN";
 /// The file in the daemon's folder into which the gateway writes the token that
 /// the configuration itself has (`doors/src/channels/token.rs`).
 const HANDED: &str = "token";
+/// The name that an account has where it has none of its own.
+const DEFAULT_ACCOUNT: &str = "default";
 /// A token has some 46 characters.
 const SIZE_LIMIT: u64 = 4096;
 
@@ -58,10 +60,20 @@ pub(crate) fn find(
     if handed.exists() {
         return in_file(&handed);
     }
-    match environment.get(VARIABLE) {
-        Some(token) => check(token, VARIABLE),
+    match variable {
+        Some(token) => check(token.reveal(), VARIABLE),
         None => Err(Error::None),
     }
+}
+
+/// What the environment has for the token of `account`: of the default one, which has no name
+/// here, or its own. With it, another account would speak as the wrong bot.
+pub(crate) fn of_environment(environment: &Environment, account: &str) -> Option<Secret> {
+    let is_default = matches!(account, "" | DEFAULT_ACCOUNT);
+    environment
+        .get(VARIABLE)
+        .filter(|_| is_default)
+        .map(Secret::new)
 }
 
 /// The token in the file `path`.
@@ -104,20 +116,25 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("token");
         fs::write(&path, "1:file\n").unwrap();
-        let environment: Environment = [(VARIABLE, "2:variable")].into_iter().collect();
+        let variable = Secret::new("2:variable");
         let none = folder.path().join("none");
-        let find = |environment, file, folder: &Path| {
-            find(environment, file, folder).map(|it| it.reveal().to_owned())
+        let find = |file, folder: &Path| {
+            find(Some(&variable), file, folder).map(|it| it.reveal().to_owned())
         };
-        assert_eq!(
-            find(&environment, path.to_str(), folder.path()).unwrap(),
-            "1:file"
-        );
-        assert_eq!(find(&environment, None, &none).unwrap(), "2:variable");
+        assert_eq!(find(path.to_str(), folder.path()).unwrap(), "1:file");
+        assert_eq!(find(None, &none).unwrap(), "2:variable");
         // That of the gateway is called so, too.
-        assert_eq!(find(&environment, None, folder.path()).unwrap(), "1:file");
-        let none = find(&Environment::default(), None, &none).unwrap_err();
+        assert_eq!(find(None, folder.path()).unwrap(), "1:file");
+        let none = super::find(None, None, &none).unwrap_err();
         assert!(none.to_string().contains("channels login telegram"));
+    }
+
+    #[test]
+    fn token_of_the_environment_is_the_default_accounts() {
+        let environment: Environment = [(VARIABLE, "1:a")].into_iter().collect();
+        let has = |account| of_environment(&environment, account).is_some();
+        assert!(has("") && has("default") && !has("work"));
+        assert!(of_environment(&Environment::default(), "").is_none());
     }
 
     #[test]

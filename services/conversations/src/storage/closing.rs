@@ -3,7 +3,7 @@
 use openclaw_proto::event::{Code, Failed, Kind};
 use openclaw_proto::feed::Entry;
 use openclaw_sessions::store::{BackendSession, SessionEntry};
-use openclaw_sessions::transcript::{Draft, Usage};
+use openclaw_sessions::transcript::{Draft, GATEWAY, Usage};
 use openclaw_sessions::{SessionKey, now_ms};
 
 use super::command::{Closing, Reply, SERVER_TOOL_TOKENS, backend_session_of, state_of};
@@ -121,7 +121,9 @@ impl StateFiles {
         entry.set("status", index_status(outcome));
         entry.set("abortedLastRun", matches!(outcome, Kind::Aborted { .. }));
         count(entry);
-        if let Kind::Done(done) = outcome {
+        if let Kind::Done(done) = outcome
+            && (&*done.provider, &*done.model) != GATEWAY
+        {
             entry.set("modelProvider", done.provider.clone());
             entry.set("model", done.model.clone());
         }
@@ -165,10 +167,8 @@ fn unsaved() -> Kind {
 
 /// All tokens that were sent, those of a cache too: they are what is paid for.
 fn sent(usage: &Usage) -> u64 {
-    usage
-        .input
-        .saturating_add(usage.cache_read)
-        .saturating_add(usage.cache_write)
+    let cached = usage.cache_read.saturating_add(usage.cache_write);
+    usage.input.saturating_add(cached)
 }
 
 /// OpenClaw's word for an outcome.

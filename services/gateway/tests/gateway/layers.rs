@@ -82,8 +82,7 @@ const RUNNER: &[Layer] = &[
 /// Those of memory. How words are read is known to others too.
 const MEMORY: &[Layer] = &[
     ("analysis", &[]),
-    ("wordpiece", &[]),
-    ("retrieval", &["analysis", "wordpiece"]),
+    ("retrieval", &["analysis"]),
     ("memory", &["retrieval"]),
 ];
 

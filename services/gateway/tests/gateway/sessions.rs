@@ -38,6 +38,8 @@ async fn a_new_message_of_reset_begins_anew_and_nothing_is_lost() {
     assert!(matches!(&kinds[0], Kind::TextDelta { text } if text.contains("New session started")));
     assert!(matches!(kinds.last(), Some(Kind::Done(_))));
     assert!(!suite.runner.has_started().await, "a model was asked");
+    let (session, _) = soon(suite.sessions.get(named(""))).await.unwrap();
+    assert_ne!(session.model, "gateway", "it is no model");
 
     let (second, replies) = suite.say("who is my cat?").await;
     let turn = suite.runner.started().await;

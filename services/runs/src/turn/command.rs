@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use openclaw_conversations::storage::Incoming;
 use openclaw_notable as notable;
-use openclaw_proto::event::{Done, Kind};
+use openclaw_proto::event::Kind;
 use openclaw_proto::gateway::Accepted;
 
 use super::reply::Reply;
@@ -37,18 +37,8 @@ impl Turns {
         reply.command = run.command();
         reply.of_command = true;
         reply.take(Kind::TextDelta { text: said }).await;
-        conclude(reply, done(), started).await;
+        conclude(reply, Run::answered_by_gateway(), started).await;
     }
-}
-
-/// What the gateway itself has said.
-pub(super) fn done() -> Kind {
-    Kind::Done(Done {
-        stop_reason: "stop".to_owned(),
-        provider: "openclaw".to_owned(),
-        model: "gateway".to_owned(),
-        ..Done::default()
-    })
 }
 
 /// The message of `run`.

@@ -60,7 +60,7 @@ impl Turns {
         let started = Instant::now();
         let mut reply = Reply::new(&self, &run, left.entries);
         let outcome = if run.is_absorbed() {
-            Run::answered_elsewhere()
+            Run::answered_by_gateway()
         } else {
             go_on(&mut reply, left).await
         };

@@ -14,7 +14,9 @@ use crate::disk;
 use crate::error::Error;
 use crate::key::SessionKey;
 use crate::time::unix_ms;
-use crate::transcript::{CLEARED_ENTRY, Count, KEY_ENTRY, Line, Lines, Message, OtherEntry};
+use crate::transcript::{
+    CLEARED_ENTRY, Count, GATEWAY, KEY_ENTRY, Line, Lines, Message, OtherEntry,
+};
 
 pub(super) struct Rebuilt {
     pub(super) sessions: BTreeMap<String, Slot>,
@@ -136,7 +138,8 @@ impl Facts<'_> {
             Message::Assistant(assistant) => {
                 let total = assistant.usage.total_tokens;
                 self.entry.add_usage(&assistant.usage, total);
-                if !assistant.model.is_empty() {
+                let of = (&*assistant.provider, &*assistant.model);
+                if !assistant.model.is_empty() && of != GATEWAY {
                     self.entry.set("model", assistant.model.clone());
                     self.entry.set("modelProvider", assistant.provider.clone());
                 }

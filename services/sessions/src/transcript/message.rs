@@ -25,6 +25,8 @@ const WITHDRAWN: &str = "withdrawn";
 
 /// The channel of what nobody said.
 pub const SYSTEM: &str = "system";
+/// Provider and model of what the gateway itself answered, which is no model's.
+pub const GATEWAY: (&str, &str) = ("openclaw", "gateway");
 
 /// Appended to a run id, the idempotency key of the run's user message.
 pub const USER_SUFFIX: &str = ":user";
