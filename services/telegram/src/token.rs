@@ -46,7 +46,7 @@ pub(crate) enum Error {
 /// that the gateway put into `folder`, else the variable's. Read each time, so that
 /// another one is seen without a restart.
 pub(crate) fn find(
-    environment: &Environment,
+    variable: Option<&Secret>,
     file: Option<&str>,
     folder: &Path,
 ) -> Result<Secret, Error> {

@@ -2,7 +2,7 @@
 
 use anyhow::{Result, ensure};
 
-use crate::stage::{DAEMONS, KEY, Stage, stage};
+use crate::stage::{DAEMONS, KEY, Stage, eventually, stage};
 
 #[test]
 #[ignore = "boots a machine, needs root"]
@@ -197,9 +197,12 @@ fn an_agent_cannot_reach_the_service_manager() -> Result<()> {
     Ok(())
 }
 
-/// A line of shell with `$pid` being the daemon's.
+/// A line of shell with `$pid` being the daemon's, which may still be on its way: an answer
+/// does not wait long for memory.
 fn in_proc(stage: &Stage, daemon: &str, line: &str) -> Result<String> {
-    stage.user(&format!(
-        "pid=$(systemctl --user show -P MainPID {daemon}.service) && {line}"
-    ))
+    let number = format!("systemctl --user show -P MainPID {daemon}.service");
+    eventually(&format!("{daemon} runs"), || {
+        Ok(stage.user(&number)?.trim() != "0")
+    })?;
+    stage.user(&format!("pid=$({number}) && {line}"))
 }
