@@ -10,7 +10,7 @@ use crate::pipeline::{dot_env, merge};
 use crate::programs;
 
 /// What of the state directory is ours, or OpenClaw's, and no agent's; and everything with a dot
-/// in its name, which is a file of either. Folders of other names are the user's own.
+/// in its name but workspaces, which is a file of either. Folders of other names are the user's own.
 const OWN_NAMES: [&str; 45] = [
     "agents",
     "backups",
@@ -244,7 +244,8 @@ fn is_of_agents(inner: &Path) -> bool {
         [name, ..] => (name, &OWN_NAMES),
         [] => return false,
     };
-    !own.contains(name) && !name.contains('.')
+    let is_file = name.contains('.') && (!name.starts_with(WORKSPACE) || name.ends_with(".json"));
+    !own.contains(name) && !is_file
 }
 
 /// Whether a path in the state directory may be read by agents, and written by us alone.
@@ -316,6 +317,7 @@ mod tests {
             "workspace",
             "workspace-work/notes",
             "workspaces/a",
+            "workspace-v1.2",
             "projects",
             "agents/main/notes",
             "agents/main/home",
