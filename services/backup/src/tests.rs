@@ -13,7 +13,7 @@ use tar::EntryType;
 
 use crate::seal::Sealing;
 use crate::{
-    Error, Existing, Options, Restored, Source, Unfinished, backup, check, member, restore,
+    Error, Existing, Made, Options, Restored, Source, Unfinished, backup, check, member, restore,
 };
 
 /// A home with a state directory, and another one without.
@@ -91,8 +91,13 @@ impl Scene {
         }
     }
 
+    fn backed_up(&self, replace: bool) -> Result<Made, Error> {
+        let unfinished = Unfinished::default();
+        backup(&self.source(), &self.file(), replace, &unfinished)
+    }
+
     fn made(&self) -> PathBuf {
-        backup(&self.source(), &self.file(), true, &Unfinished::default()).unwrap();
+        self.backed_up(true).unwrap();
         self.file()
     }
 
@@ -131,13 +136,7 @@ fn text(path: PathBuf) -> String {
 fn backup_holds_the_state_and_leaves_nothing_else_behind() {
     let scene = Scene::new();
     let before = scene.names().len();
-    let made = backup(
-        &scene.source(),
-        &scene.file(),
-        false,
-        &Unfinished::default(),
-    )
-    .unwrap();
+    let made = scene.backed_up(false).unwrap();
     assert_eq!(scene.names().len(), before + 1);
     let mode = fs::metadata(scene.file()).unwrap().mode() & 0o7777;
     assert_eq!(mode, 0o600);
@@ -163,15 +162,9 @@ fn backup_holds_the_state_and_leaves_nothing_else_behind() {
     );
     assert_eq!(check(&scene.file()).unwrap(), made.manifest);
     assert!(!made.manifest.running);
-    let again = backup(
-        &scene.source(),
-        &scene.file(),
-        false,
-        &Unfinished::default(),
-    )
-    .unwrap_err();
+    let again = scene.backed_up(false).unwrap_err();
     assert!(matches!(again, Error::Exists(_)), "{again}");
-    backup(&scene.source(), &scene.file(), true, &Unfinished::default()).unwrap();
+    scene.backed_up(true).unwrap();
 }
 
 #[test]
@@ -181,13 +174,7 @@ fn backup_leaves_out_what_an_agent_inflated_and_names_it() {
         let file = fs::File::create(scene.state().join(name)).unwrap();
         file.set_len(length).unwrap();
     }
-    let made = backup(
-        &scene.source(),
-        &scene.file(),
-        false,
-        &Unfinished::default(),
-    )
-    .unwrap();
+    let made = scene.backed_up(false).unwrap();
     let left_out: Vec<&str> = made.manifest.left_out.iter().map(|it| &*it.path).collect();
     assert_eq!(left_out, ["state/workspace/huge"]);
     assert!(
@@ -224,13 +211,7 @@ fn backup_without_a_state_says_so_and_writes_nothing() {
     let scene = Scene::new();
     fs::remove_dir_all(scene.state()).unwrap();
     let before = scene.names();
-    let error = backup(
-        &scene.source(),
-        &scene.file(),
-        false,
-        &Unfinished::default(),
-    )
-    .unwrap_err();
+    let error = scene.backed_up(false).unwrap_err();
     assert!(error.to_string().contains("there is no state directory"));
     assert_eq!(scene.names(), before);
 }
@@ -244,7 +225,7 @@ fn backup_takes_a_configuration_that_lies_elsewhere_and_follows_the_users_links(
     symlink(kept.join("workspace"), scene.state().join("workspace")).unwrap();
     fs::remove_file(scene.state().join("openclaw.json")).unwrap();
     symlink(kept.join("claw.json"), scene.state().join("openclaw.json")).unwrap();
-    let made = backup(&scene.source(), &scene.file(), true, &Unfinished::default()).unwrap();
+    let made = scene.backed_up(true).unwrap();
     assert_eq!(made.manifest.left_out, []);
     scene.restored("new", Existing::Refused).unwrap();
     let new = scene.folder.path().join("new/.openclaw");
@@ -566,7 +547,7 @@ fn transcript_and_an_archive_of_it_are_both_held() {
     let sessions = scene.state().join("agents/main/sessions");
     let archive = sessions.join("a.jsonl.reset.2026-11-20T23-38-10.633Z.x.zst");
     scene.write(&archive, "of before");
-    let made = backup(&scene.source(), &scene.file(), true, &Unfinished::default()).unwrap();
+    let made = scene.backed_up(true).unwrap();
     let held = made.manifest.files.iter();
     assert_eq!(held.filter(|it| it.path.contains("/a.jsonl")).count(), 2);
 }

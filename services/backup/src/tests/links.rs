@@ -10,7 +10,7 @@ fn backup_keeps_links_of_agents_that_stay_and_names_those_that_leave() {
     symlink("/etc/passwd", workspace.join("leaves")).unwrap();
     symlink("../openclaw.json", workspace.join("climbs")).unwrap();
     nix::unistd::mkfifo(&workspace.join("fifo"), nix::sys::stat::Mode::S_IRWXU).unwrap();
-    let made = backup(&scene.source(), &scene.file(), true, &Unfinished::default()).unwrap();
+    let made = scene.backed_up(true).unwrap();
     let mut left: Vec<&str> = made
         .manifest
         .left_out
@@ -44,7 +44,7 @@ fn backup_follows_no_link_where_an_agent_writes_whatever_that_is_called() {
     let channel = scene.state().join("state/channels/telegram/default");
     fs::create_dir_all(&channel).unwrap();
     symlink(secret.join("key"), channel.join("taken")).unwrap();
-    let made = backup(&scene.source(), &scene.file(), true, &Unfinished::default()).unwrap();
+    let made = scene.backed_up(true).unwrap();
     let left = made.manifest.left_out.iter().map(|it| it.path.as_str());
     let left: std::collections::BTreeSet<_> = left.collect();
     for name in [
