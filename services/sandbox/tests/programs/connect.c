@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static int port;
@@ -99,6 +100,10 @@ static void option(const char *name, int level, int option, const void *value, s
 /* The address is changed as fast as can be while it is looked at. */
 static struct sockaddr_in changing;
 static volatile int racing = 1;
+static volatile unsigned changes;
+
+#define RACES 1000
+#define RACE_SECONDS 20
 
 static void *change(void *unused)
 {
@@ -108,17 +113,22 @@ static void *change(void *unused)
     while (racing) {
         *(volatile unsigned *)&changing.sin_addr.s_addr = other.s_addr;
         *(volatile unsigned *)&changing.sin_addr.s_addr = one.s_addr;
+        changes++;
     }
     return unused;
 }
 
+/* A round counts when the address changed meanwhile: on a busy machine the other
+   thread may not run for long. */
 static void race(void)
 {
     pthread_t thread;
     int elsewhere = 0, reached = 0;
+    time_t end = time(NULL) + RACE_SECONDS;
     changing = ipv4("127.0.0.1");
     pthread_create(&thread, NULL, change, NULL);
-    for (int round = 0; round < 1000; round++) {
+    for (int round = 0; round < RACES && !elsewhere && time(NULL) < end;) {
+        unsigned before = changes;
         int fd = socket(AF_INET, SOCK_STREAM, 0);
         if (connect(fd, (void *)&changing, sizeof changing) == 0) {
             struct sockaddr_in peer;
@@ -128,6 +138,7 @@ static void race(void)
             elsewhere += peer.sin_addr.s_addr != htonl(INADDR_LOOPBACK);
         }
         close(fd);
+        round += changes != before;
     }
     racing = 0;
     pthread_join(thread, NULL);
