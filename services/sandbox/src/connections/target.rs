@@ -167,8 +167,9 @@ impl Target {
     fn is_connected(&self, inode: &str) -> bool {
         SOCKETS.iter().any(|list| {
             let list = self.read(list, SOCKETS_MAX).unwrap_or_default();
-            list.lines()
-                .any(|line| line.split_whitespace().nth(INODE) == Some(inode))
+            // Few lines are worth taking apart, and this is done for each connection.
+            let mut alike = list.lines().filter(|line| line.contains(inode));
+            alike.any(|line| line.split_whitespace().nth(INODE) == Some(inode))
         })
     }
 
