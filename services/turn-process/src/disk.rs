@@ -13,6 +13,12 @@ use nix::sys::statvfs::statvfs;
 const RESERVE: u64 = 1 << 30;
 /// Of a small disk it is this part: a twentieth.
 const PART: u64 = 20;
+/// Of what is free where less than the reserve is left already, a turn may use this part: an
+/// ordinary turn needs little, and what turns leave comes together.
+const SHARE: u64 = 16;
+/// And none does where no more than this part of the reserve is left: who else writes there, the
+/// suite itself among them, still can.
+const FLOOR: u64 = 8;
 /// Between two looks. A fast disk takes some hundred MiB meanwhile.
 const PAUSE: Duration = Duration::from_millis(250);
 /// When no more than this is left above the reserve, the next look is sooner.
@@ -35,6 +41,8 @@ struct Place {
     path: PathBuf,
     /// What has to be left.
     least: Room,
+    /// Whether less than the reserve was left before the turn.
+    before: bool,
 }
 
 /// What is free of a file system, or all of it.
@@ -46,56 +54,86 @@ struct Room {
     names: u64,
 }
 
-/// What is used up, for people.
+/// What is used up of the file system that `path` is on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Short {
+    path: PathBuf,
+    what: What,
+    /// Whether it was short before the turn.
+    before: bool,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Short {
+enum What {
     /// Less than so many bytes are free.
     Bytes(u64),
     /// Fewer than so many files can be made.
     Names(u64),
 }
 
+/// For people, with the way out.
 impl fmt::Display for Short {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Bytes(least) => write!(formatter, "{} MiB are", least >> 20),
-            Self::Names(least) => write!(formatter, "room for {least} files (inodes) is"),
+        let kept = match self.what {
+            What::Bytes(least) => format!("{} MiB are to stay free", least >> 20),
+            What::Names(least) => format!("room for {least} files (inodes) is to stay free"),
+        };
+        let path = self.path.display();
+        if self.before {
+            write!(
+                formatter,
+                "the disk that {path} is on is nearly full, and {kept}; remove something there, such \
+                 as what earlier turns left"
+            )
+        } else {
+            write!(
+                formatter,
+                "it has used up the disk that {path} is on, of which {kept}; remove what it wrote there"
+            )
         }
     }
 }
 
 impl Disk {
-    /// What is to be left where these paths are. A disk that is full already
-    /// is nobody's fault, and is not watched.
+    /// What is to be left where these paths are. A disk that is nearly full is nobody's fault, and a
+    /// turn may have a little of it: see [`kept`].
     pub(crate) fn watch(paths: &[PathBuf]) -> Self {
         let places = paths.iter().filter_map(|path| {
             let (free, whole) = room(path)?;
-            let mut least = Room {
+            let reserve = Room {
                 bytes: RESERVE.min(whole.bytes / PART),
                 names: NAMES.min(whole.names / PART),
             };
-            if free.names <= least.names {
-                least.names = 0;
-            }
-            let path = path.clone();
-            (free.bytes > least.bytes).then_some(Place { path, least })
+            Some(Place {
+                path: path.clone(),
+                least: Room {
+                    bytes: kept(free.bytes, reserve.bytes),
+                    names: kept(free.names, reserve.names),
+                },
+                before: free.bytes <= reserve.bytes
+                    || (reserve.names > 0 && free.names <= reserve.names),
+            })
         });
         Self(places.collect())
     }
 
-    /// The path where too little is left, and of what.
-    pub(crate) fn used_up(&self) -> Option<(&PathBuf, Short)> {
+    /// Where too little is left, and of what.
+    pub(crate) fn used_up(&self) -> Option<Short> {
         self.0.iter().find_map(|place| {
             let (free, _) = room(&place.path)?;
             let Room { bytes, names } = place.least;
-            let short = if free.bytes < bytes {
-                Short::Bytes(bytes)
+            let what = if free.bytes < bytes {
+                What::Bytes(bytes)
             } else if free.names < names {
-                Short::Names(names)
+                What::Names(names)
             } else {
                 return None;
             };
-            Some((&place.path, short))
+            Some(Short {
+                path: place.path.clone(),
+                what,
+                before: place.before,
+            })
         })
     }
 
@@ -113,6 +151,16 @@ impl Disk {
         } else {
             PAUSE
         }
+    }
+}
+
+/// What a turn leaves of what is `free`: the reserve, or of less than that all but a share, as
+/// long as something worth the name is left. A file system that counts no names has none to keep.
+fn kept(free: u64, reserve: u64) -> u64 {
+    if free > reserve {
+        reserve
+    } else {
+        (free - free / SHARE).max(reserve / FLOOR)
     }
 }
 
@@ -136,19 +184,47 @@ mod tests {
         let disk = Disk::watch(&[std::env::temp_dir(), PathBuf::from("/no/such/place")]);
         assert!(disk.0.len() <= 1);
         assert!(disk.used_up().is_none());
-        let full = |bytes, names| {
+        let full = |bytes, names, before| {
             Disk(vec![Place {
                 path: std::env::temp_dir(),
                 least: Room { bytes, names },
+                before,
             }])
         };
-        for (full, short) in [
-            (full(u64::MAX, 0), Short::Bytes(u64::MAX)),
-            (full(0, u64::MAX), Short::Names(u64::MAX)),
+        for (full, what, said) in [
+            (
+                full(u64::MAX, 0, false),
+                What::Bytes(u64::MAX),
+                "MiB are to stay free; remove what it wrote there",
+            ),
+            (
+                full(0, u64::MAX, true),
+                What::Names(u64::MAX),
+                "(inodes) is to stay free; remove something there",
+            ),
         ] {
-            assert_eq!(full.used_up(), Some((&std::env::temp_dir(), short)));
+            let short = full.used_up().unwrap();
+            assert_eq!((&short.path, short.what), (&std::env::temp_dir(), what));
+            assert!(short.to_string().contains(said), "{short}");
             assert_eq!(full.pause(), NEAR_PAUSE);
         }
         assert_eq!(Disk(Vec::new()).pause(), PAUSE);
+    }
+
+    #[test]
+    fn turns_one_after_the_other_leave_something_of_the_reserve() {
+        let mut free = 3 * RESERVE;
+        for _ in 0..1000 {
+            let least = kept(free, RESERVE);
+            assert!(least >= RESERVE / FLOOR && least <= RESERVE, "{least}");
+            free = free.min(least);
+        }
+        assert!(free < kept(free, RESERVE) + RESERVE / FLOOR / SHARE);
+        assert_eq!(
+            kept(RESERVE / FLOOR - 1, RESERVE),
+            RESERVE / FLOOR,
+            "none begins"
+        );
+        assert_eq!(kept(0, 0), 0, "no names are counted");
     }
 }
