@@ -8,6 +8,7 @@ use futures_util::StreamExt as _;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use openclaw_daemon::failure;
+use openclaw_handoff::disk::{Disk, Short};
 use openclaw_handoff::meter::Meter;
 use openclaw_handoff::spool::{Refused, Spool};
 use openclaw_handoff::stdio;
@@ -24,7 +25,6 @@ use tokio_util::codec::{FramedRead, LinesCodec};
 use tokio_util::sync::CancellationToken;
 
 use crate::activity::Activity;
-use crate::disk::{Disk, Short};
 use crate::translate::{Translate, was_killed};
 
 /// One line of an agent's output, in bytes: a tool result with a whole file.

@@ -1,6 +1,6 @@
-//! Room that a turn leaves on the disk. An ordinary user has no quotas to set,
-//! and a limit on each file bounds no number of them; so what is left is looked
-//! at while a turn runs, and the turn that uses it up is ended.
+//! Room that a turn, or a server of tools, leaves on the disk. An ordinary user
+//! has no quotas to set, and a limit on each file bounds no number of them; so
+//! what is left is looked at while it runs, and who uses it up is ended.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -34,7 +34,7 @@ const NEAR_NAMES: u64 = 100_000;
 
 /// Watches the file systems that a turn writes to.
 #[derive(Debug)]
-pub(crate) struct Disk(Vec<Place>);
+pub struct Disk(Vec<Place>);
 
 #[derive(Debug)]
 struct Place {
@@ -56,7 +56,7 @@ struct Room {
 
 /// What is used up of the file system that `path` is on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Short {
+pub struct Short {
     path: PathBuf,
     what: What,
     /// Whether it was short before the turn.
@@ -97,7 +97,8 @@ impl fmt::Display for Short {
 impl Disk {
     /// What is to be left where these paths are. A disk that is nearly full is nobody's fault, and a
     /// turn may have a little of it: see [`kept`].
-    pub(crate) fn watch(paths: &[PathBuf]) -> Self {
+    #[must_use]
+    pub fn watch(paths: &[PathBuf]) -> Self {
         let places = paths.iter().filter_map(|path| {
             let (free, whole) = room(path)?;
             let reserve = Room {
@@ -118,7 +119,8 @@ impl Disk {
     }
 
     /// Where too little is left, and of what.
-    pub(crate) fn used_up(&self) -> Option<Short> {
+    #[must_use]
+    pub fn used_up(&self) -> Option<Short> {
         self.0.iter().find_map(|place| {
             let (free, _) = room(&place.path)?;
             let Room { bytes, names } = place.least;
@@ -137,8 +139,19 @@ impl Disk {
         })
     }
 
+    /// Waits until too little is left.
+    pub async fn until_used_up(&self) -> Short {
+        loop {
+            if let Some(short) = self.used_up() {
+                return short;
+            }
+            tokio::time::sleep(self.pause()).await;
+        }
+    }
+
     /// How long to wait before the next look.
-    pub(crate) fn pause(&self) -> Duration {
+    #[must_use]
+    pub fn pause(&self) -> Duration {
         let is_near = |place: &Place| {
             let Room { bytes, names } = place.least;
             room(&place.path).is_some_and(|(free, _)| {
