@@ -80,6 +80,8 @@ fn newer_note_of_a_change_answers_what_the_older_answers() {
         newer.snippet = "moved to a new number: 8".to_owned();
     }));
     assert!(!moved(&|newer, _| newer.parts.told = 0.0));
+    assert!(!moved(&|newer, _| newer.kind = Kind::Told));
+    assert!(!moved(&|_, older| older.kind = Kind::Told));
     assert!(!moved(&|_, older| older.parts.evidence = ANSWERS - 0.01));
     // A later day's note is not replaced by an earlier one's.
     assert!(!moved(
