@@ -65,6 +65,20 @@ fn score_counts_beside_the_evidence() {
 }
 
 #[test]
+fn newer_note_stands_before_the_older_where_age_counts() {
+    let both = |decay_floor: f64| {
+        let mut query = Query::new("x", 0);
+        query.ranking.decay_floor = decay_floor;
+        let notes = [
+            note("a", "the code is 1", 0),
+            note("b", "the code is 2", 100_000),
+        ];
+        paths(&best(notes.into(), &query))
+    };
+    assert_eq!((both(0.9).as_str(), both(1.0).as_str()), ("ba", "ab"));
+}
+
+#[test]
 fn lists_are_taken_in_turn_and_each_hit_once() {
     let list = |paths: &str| -> Vec<Hit> {
         paths
