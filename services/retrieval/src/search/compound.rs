@@ -149,7 +149,7 @@ impl<'a> Compounds<'a> {
             return None;
         }
         let cuts = word.char_indices().map(|(at, _)| at);
-        let cuts = cuts.filter(|&at| at >= REST && word.len() - at >= REST);
+        let cuts = cuts.filter(|&at| word.len() - at >= REST);
         cuts.filter_map(|at| {
             let (first, second) = word.split_at(at);
             let (second, is_second_there) = self.known(second, language)?;

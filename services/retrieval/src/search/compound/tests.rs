@@ -7,6 +7,7 @@ const GERMAN: &[&str] = &[
     "Die Tür am Haus, die Haustür und das Krankenhaus; ein Hau und ein Stür.",
     "Der Hausmeister, das Schauspiel, der Rathausplatz; die Arbeit im Zimmer.",
     "Die Physiotherapeutin.",
+    "Ein Ei und ein Uhu.",
 ];
 
 fn parts(word: &str) -> Option<(String, String)> {
@@ -28,6 +29,11 @@ fn a_word_is_taken_apart_where_both_parts_are_words() {
     assert_eq!(parts("hausarz"), None);
     assert_eq!(parts("zahnarztquirl"), None);
     assert_eq!(parts("quirltermin"), None);
+    // Of three bytes at least.
+    assert_eq!(parts("zahnarztuhu"), pair("zahnarzt", "uhu"));
+    assert_eq!(parts("uhuzahnarzt"), pair("uhu", "zahnarzt"));
+    assert_eq!(parts("zahnarztei"), None);
+    assert_eq!(parts("eizahnarzt"), None);
     // One of them may be known alone, and not both.
     assert_eq!(parts("zahnarztgarten"), pair("zahnarzt", "gart"));
     assert_eq!(parts("gartenzaun"), None);

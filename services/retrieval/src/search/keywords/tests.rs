@@ -290,3 +290,49 @@ fn things_of_the_kind_that_is_asked_for_are_marked() {
     query.sources = vec![Source::Extra];
     assert_eq!(of_kind(&query), [false; 8]);
 }
+
+/// The scores of all units, of them with their neighbours, of parts, and what is covered.
+fn levels(words: Vec<SearchWord>) -> [Vec<f32>; 4] {
+    let snapshot = snapshot(&parts());
+    let query = Query::new("x", 0);
+    let space = Space::new(&snapshot, &query);
+    let question = question(words);
+    let Tables {
+        unit,
+        window,
+        part,
+        covered,
+        ..
+    } = Scores::new(&space, &question, Tables::default()).tables;
+    [unit, window, part, covered]
+}
+
+#[test]
+fn word_counts_at_every_level_by_its_factor() {
+    let fox = |factor| SearchWord {
+        factor,
+        ..word(&["fox"], &["hen"], &["river"])
+    };
+    let (whole, half) = (levels(vec![fox(1.0)]), levels(vec![fox(0.5)]));
+    for (whole, half) in whole.iter().zip(&half) {
+        let expected: Vec<f32> = whole.iter().map(|score| score * 0.5).collect();
+        is_near(half, &expected);
+    }
+}
+
+#[test]
+fn scores_of_several_words_are_the_sum_of_theirs() {
+    let words = || {
+        [
+            word(&["fox"], &["hen"], &["river"]),
+            word(&["copper"], &[], &[]),
+            word(&["garden"], &["copper"], &["hen"]),
+        ]
+    };
+    let each = words().map(|word| levels(vec![word]));
+    for (level, found) in levels(words().into()).iter().enumerate() {
+        let sum = |at: usize| each.iter().map(|one| one[level][at]).sum();
+        let expected: Vec<f32> = (0..found.len()).map(sum).collect();
+        is_near(found, &expected);
+    }
+}
