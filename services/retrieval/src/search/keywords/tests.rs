@@ -336,3 +336,47 @@ fn scores_of_several_words_are_the_sum_of_theirs() {
         is_near(found, &expected);
     }
 }
+
+/// Of a word that is found by several stems each counts, and the unit is one of those that have it.
+#[test]
+fn stems_of_a_word_count_together_in_units_and_parts() {
+    let snapshot = snapshot(&parts());
+    let query = Query::new("x", 0);
+    let space = Space::new(&snapshot, &query);
+    let both = question(vec![word(&["fox", "river"], &[], &[])]);
+    let scores = Scores::new(&space, &both, Tables::default());
+    let segments = [(0, 5, 2), (1, 3, 2)];
+    let of_units = segments.iter().flat_map(|&(live, units, _)| {
+        let segment = &snapshot.live[live].segment;
+        (0..units).map(move |unit| segment.lengths(unit).unit as f32)
+    });
+    let lengths: Vec<f32> = of_units.collect();
+    let of_parts = segments.iter().flat_map(|&(live, _, parts)| {
+        let segment = &snapshot.live[live].segment;
+        (0..parts).map(move |part| segment.part(part).length as f32)
+    });
+    let of_parts: Vec<f32> = of_parts.collect();
+    let all: f32 = lengths.iter().sum();
+    // fox, hen hen fox, river; fox river, garden; hen river copper fox, garden; copper.
+    let counts = [1.0, 1.0, 1.0, 2.0, 0.0, 2.0, 0.0, 0.0];
+    let expected = counts.iter().zip(&lengths);
+    let expected = expected.map(|(&count, &length)| bm25(8.0, 5.0, count, length, all / 8.0));
+    is_near(&scores.tables.unit, &expected.collect::<Vec<_>>());
+    let expected = [3.0, 2.0, 2.0, 0.0].iter().zip(&of_parts);
+    let expected = expected.map(|(&count, &length)| bm25(4.0, 3.0, count, length, all / 4.0));
+    is_near(&scores.tables.part, &expected.collect::<Vec<_>>());
+}
+
+#[test]
+fn last_unit_of_a_segment_has_neighbours_before_it_alone() {
+    let last = part(&[("", "hen"), ("", "river fox"), ("", "garden")], true);
+    let snapshot = snapshot(&[part(&[("", "copper")], false), last]);
+    let query = Query::new("x", 0);
+    let space = Space::new(&snapshot, &query);
+    let garden = question(vec![word(&["garden"], &[], &[])]);
+    let window = Scores::new(&space, &garden, Tables::default())
+        .tables
+        .window;
+    let near: Vec<bool> = window.iter().map(|score| *score > 0.0).collect();
+    assert_eq!(near, [false, false, true, true]);
+}
