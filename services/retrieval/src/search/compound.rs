@@ -70,18 +70,16 @@ impl<'a> Compounds<'a> {
                     related: word.related.clone(),
                     foreign: word.foreign.clone(),
                     things: word.things.clone(),
-                    opposites: Vec::new(),
                     factor: word.factor * SHARE,
-                    is_name: false,
-                    is_bare: false,
                     is_doing: word.is_doing,
                     is_needed: word.is_needed,
                     is_sought: word.is_sought,
                     is_kind: word.is_kind,
-                    head: None,
                     is_noun: word.is_noun,
                     whole: word.whole,
                     fact: word.fact.with(analysis::lexicon::fact(stem, language)),
+                    // A part of a name is none, and what is said of the whole is not said of it.
+                    ..SearchWord::default()
                 };
                 part.keys.push(term::key(stem));
                 self.add_longer(stem, &mut part.related);
@@ -151,7 +149,7 @@ impl<'a> Compounds<'a> {
             return None;
         }
         let cuts = word.char_indices().map(|(at, _)| at);
-        let cuts = cuts.filter(|&at| at >= REST && word.len() - at >= REST);
+        let cuts = cuts.filter(|&at| word.len() - at >= REST);
         cuts.filter_map(|at| {
             let (first, second) = word.split_at(at);
             let (second, is_second_there) = self.known(second, language)?;

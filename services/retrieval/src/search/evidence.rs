@@ -276,11 +276,8 @@ impl Wanted {
         let is_asked = |word: &str| self.matches(&word.to_lowercase(), language).own != 0;
         let words: Vec<&str> = text.split_whitespace().collect();
         let is_followed = |at: usize| words[at + 1..].iter().take(2).any(|next| is_asked(next));
-        let has_words = words.len() > 1;
         let mut numbers = words.iter().enumerate().filter(|(_, word)| is_number(word));
-        !has_words
-            || numbers.any(|(at, _)| !is_followed(at))
-            || !words.iter().any(|it| is_number(it))
+        numbers.any(|(at, _)| !is_followed(at)) || !words.iter().any(|it| is_number(it))
     }
 
     /// The kinds of facts that `text` tells. A time that the question has itself is told only

@@ -288,13 +288,7 @@ impl<'a> Words<'a> {
             fact: lexicon::fact(plain, self.own),
         };
         let mut words = self.compounds.expand(plain, word, &roots);
-        for word in &mut words {
-            word.related.sort_unstable();
-            word.related.dedup();
-            word.related.retain(|key| !word.keys.contains(key));
-            word.foreign
-                .retain(|(key, _)| !word.keys.contains(key) && !word.related.contains(key));
-        }
+        words.iter_mut().for_each(SearchWord::look_once);
         self.words.extend(words);
     }
 
@@ -334,12 +328,8 @@ impl<'a> Words<'a> {
                 word.is_doing = false;
                 let key = term::key(term);
                 match of {
-                    _ if word.keys.contains(&key) => {}
-                    Origin::Own if !word.related.contains(&key) => word.related.push(key),
-                    Origin::Other(language) if !word.foreign.contains(&(key, language)) => {
-                        word.foreign.push((key, language));
-                    }
-                    _ => {}
+                    Origin::Own => word.related.push(key),
+                    Origin::Other(language) => word.foreign.push((key, language)),
                 }
             }
         });
@@ -353,7 +343,10 @@ impl<'a> Words<'a> {
                 self.add_intolerance((&mut word.related, &mut word.foreign));
             }
         }
-        self.words.extend(found.into_iter().map(|(_, word)| word));
+        for (_, mut word) in found {
+            word.look_once();
+            self.words.push(word);
+        }
     }
 
     /// What must not be eaten is told by what is not tolerated.

@@ -1,5 +1,7 @@
 //! A word that is searched for.
 
+use std::collections::HashSet;
+
 use crate::term::Key;
 use openclaw_analysis::{Language, Traits};
 
@@ -50,5 +52,12 @@ impl SearchWord {
     /// it is not there.
     pub(super) fn has_others(&self) -> bool {
         !self.related.is_empty() || !self.foreign.is_empty()
+    }
+
+    /// Leaves each key once, where it counts most: twice it would count twice.
+    pub(super) fn look_once(&mut self) {
+        let mut seen: HashSet<Key> = self.keys.iter().copied().collect();
+        self.related.retain(|&key| seen.insert(key));
+        self.foreign.retain(|&(key, _)| seen.insert(key));
     }
 }

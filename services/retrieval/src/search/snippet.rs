@@ -355,13 +355,10 @@ fn best_window(lines: &[Line<'_>], query: &Wanted) -> (usize, usize) {
             best = (first, end, weight);
         }
     }
-    let (mut first, end, _) = best;
-    if end == lines.len() {
-        while first > 0 && end_of_window(lines, first - 1) == end {
-            first -= 1;
-        }
-    }
-    (first, end)
+    let (first, end, _) = best;
+    let before = (0..first).rev();
+    let fitting = before.take_while(|&at| end == lines.len() && end_of_window(lines, at) == end);
+    (fitting.last().unwrap_or(first), end)
 }
 
 /// The end of the lines from `first` that fit, at least one line.

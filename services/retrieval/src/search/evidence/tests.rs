@@ -254,6 +254,8 @@ fn bare_name_is_found_in_longer_words() {
     let of = |word: &SearchWord| of_english(&[word], ("varroatrap", ""), false).share;
     is_near(of(&bare(true)), 0.8);
     is_near(of(&bare(false)), 0.8 * NAMELESS);
+    let both = of_english(&[&bare(true)], ("varroa, varroatrap", ""), false);
+    is_near(both.share, 1.0);
     // And what is said before it is not told of somebody else.
     let fox = word("fox", "");
     let around = |is_bare| {
@@ -356,6 +358,12 @@ fn what_is_missing_counts_by_what_the_word_is() {
         ..plain()
     };
     is_near_to(missing(both), 2.0 * KIND);
+    let kind_and_needed = SearchWord {
+        is_needed: true,
+        is_kind: true,
+        ..word("live", "dwell")
+    };
+    is_near_to(missing(kind_and_needed), 2.0 * KIND);
     is_near_to(missing(word("live", "dwell")), 2.0 * MISSING);
     let kind = |related| SearchWord {
         is_kind: true,
@@ -380,6 +388,11 @@ fn what_is_missing_counts_by_what_the_word_is() {
         ..word("number", "")
     };
     is_near_to(told(sought(), "three fox"), 0.0);
+    let both = || SearchWord {
+        is_sought: true,
+        ..count()
+    };
+    is_near_to(told(both(), "three fox"), 0.0);
     // What the columns of a row are for is not known.
     is_near_to(told(sought(), "| 3 | fox |"), 2.0);
     is_near_to(told(plain(), "three fox"), 2.0);

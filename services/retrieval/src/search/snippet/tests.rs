@@ -38,6 +38,21 @@ fn at_the_end_the_lines_before_are_shown_too() {
     assert!(snippet.text.ends_with("- fox"));
 }
 
+/// Seven hundred characters with the line breaks between them, without the last.
+#[test]
+fn lines_are_shown_that_just_fit() {
+    let first = format!("fox {}", "x".repeat(345));
+    for (second, lines) in [(350, 2), (351, 1)] {
+        let passage = format!("{first}\n{}\n{}\nhen", "y".repeat(second), "z".repeat(300));
+        let shown = shown(&passage, "fox");
+        assert_eq!(
+            (shown.line, shown.text.lines().count()),
+            (0, lines),
+            "{second}"
+        );
+    }
+}
+
 #[test]
 fn a_long_line_is_cut_around_the_match() {
     let line = format!("{}a fox {}", "word ".repeat(200), "word ".repeat(50));
