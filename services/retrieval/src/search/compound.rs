@@ -33,13 +33,17 @@ pub(super) struct Compounds<'a> {
 }
 
 impl<'a> Compounds<'a> {
-    pub(super) fn new(snapshot: &'a Snapshot) -> Self {
+    /// For a question in the language `own`: Spanish "encender" is not made of "Ende".
+    pub(super) fn new(snapshot: &'a Snapshot, own: Language) -> Self {
         let languages = snapshot.languages().iter();
+        let languages = languages.filter(|language| language.joins_words());
         Self {
             snapshot,
-            languages: languages
-                .filter(|language| language.joins_words())
-                .collect(),
+            languages: if own.joins_words() {
+                languages.collect()
+            } else {
+                Vec::new()
+            },
         }
     }
 

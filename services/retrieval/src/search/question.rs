@@ -132,7 +132,7 @@ impl<'a> Words<'a> {
         Self {
             own,
             languages,
-            compounds: Compounds::new(snapshot),
+            compounds: Compounds::new(snapshot, own),
             written: Written::new(text, own),
             seen: BTreeSet::new(),
             words: Vec::new(),
