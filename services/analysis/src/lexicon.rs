@@ -127,6 +127,17 @@ pub fn has_word(word: &str, language: Language) -> bool {
     number.is_some_and(|number| lexicon().written.contains(&hash(word, number)))
 }
 
+/// Whether `word` of a text means something else than a word of another language with the same
+/// stem: "turnos" are no "turn". Only of words that notes have in both.
+pub fn is_false_friend((word, language): (&str, Language), (other, of): (&str, Language)) -> bool {
+    let are_known = LANGUAGES.contains(&language) && LANGUAGES.contains(&of) && language != of;
+    let (own, others) = (concepts(word, language).0, concepts(other, of).0);
+    are_known
+        && !own.is_empty()
+        && !others.is_empty()
+        && own.iter().all(|concept| !others.contains(concept))
+}
+
 /// Whose a term is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {

@@ -33,6 +33,8 @@ const NEXT_PAIR: f32 = 0.3;
 pub(crate) struct Question {
     /// Its words that say something.
     pub(crate) words: Vec<SearchWord>,
+    /// In what language it is.
+    pub(crate) language: Language,
     /// What a speaker's name would be found by.
     pub(crate) speakers: Vec<Key>,
     /// What kind of fact it asks for.
@@ -57,6 +59,7 @@ impl Question {
         let words = Words::new(text, snapshot);
         let sought = words.sought(analysis::sought(text));
         Self {
+            language: words.own,
             words: words.read(text),
             speakers: speakers(text),
             owners: analysis::owners(text)

@@ -10,7 +10,7 @@ use super::keywords::{FOREIGN_SHARE, RELATED_SHARE};
 use super::question::Day;
 use super::search_word::SearchWord;
 use crate::term::{self, Key};
-use openclaw_analysis::{self as analysis, Language, Same, Sought, Traits, Word};
+use openclaw_analysis::{self as analysis, Language, Same, Sought, Traits, Word, lexicon};
 
 /// The most characters shown of a passage (as OpenClaw's).
 const SIZE: usize = 700;
@@ -67,6 +67,9 @@ pub(crate) struct Wanted {
     pub(super) bare: u64,
     /// As they are written, without accents, with their bits.
     called: Vec<(u64, String)>,
+    /// All as they are written, in the language of the question.
+    written: Vec<String>,
+    language: Option<Language>,
     /// Those of which it is known what else can be said for them.
     pub(super) known_others: u64,
     /// Of each word the kind of fact that it names.
@@ -117,6 +120,7 @@ impl Wanted {
             needed: bits(words, |word| word.is_needed),
             told_without: bits(words, |word| word.is_sought),
             known_others: bits(words, SearchWord::has_others),
+            written: words.iter().map(|(word, _)| word.plain.clone()).collect(),
             asked,
             sought,
             ..Self::default()
@@ -144,6 +148,14 @@ impl Wanted {
     /// With the day that is asked about.
     pub(super) fn with_day(self, day: Option<Day>) -> Self {
         Self { day, ..self }
+    }
+
+    /// Of a question in `language`.
+    pub(super) fn in_language(self, language: Language) -> Self {
+        Self {
+            language: Some(language),
+            ..self
+        }
     }
 
     /// Whether the day that is asked about has the name `day`.
@@ -197,6 +209,7 @@ impl Wanted {
             }
             let stem = term::key(&analysis::stem(word, language));
             let mut found = self.bit(stem);
+            found.own &= !self.mistaken((word, language), found.own);
             found.foreign |= self.bit(of_language(stem, language)).foreign;
             found.own |= written.own;
             found.own &= !self.misnamed(word, found.own);
@@ -214,6 +227,19 @@ impl Wanted {
             !word.starts_with(name.as_str()) && !name.starts_with(word.as_ref())
         });
         others.map(|(bit, _)| bit).sum()
+    }
+
+    /// Of the words among `own`, those that mean something else in the language of `word`.
+    fn mistaken(&self, word: (&str, Language), own: u64) -> u64 {
+        let Some(language) = self.language.filter(|&asked| own != 0 && asked != word.1) else {
+            return 0;
+        };
+        let asked = self.written.iter().zip(0..);
+        let asked = asked.map(|(asked, bit)| (asked, 1 << bit));
+        let mistaken = asked.filter(|(asked, bit)| {
+            own & bit != 0 && lexicon::is_false_friend(word, (asked, language))
+        });
+        mistaken.map(|(_, bit)| bit).sum()
     }
 
     fn bit(&self, key: Key) -> Matches {

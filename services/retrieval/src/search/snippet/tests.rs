@@ -221,6 +221,23 @@ fn matches_of_another_language_are_of_its_texts_alone() {
     assert!(seen(Language::French) && !seen(Language::English));
 }
 
+/// "Turnos" are shifts.
+#[test]
+fn matches_are_not_what_only_has_the_stem_of_another_language() {
+    let turn = SearchWord {
+        plain: "turn".to_owned(),
+        keys: vec![term::key("turn")],
+        ..SearchWord::default()
+    };
+    let wanted = Wanted::new(&[(&turn, 1.0)], (Traits::default(), Sought::default()));
+    let wanted = wanted.in_language(Language::English);
+    let own = |text: &str, language| wanted.matches(text, language).own;
+    assert_eq!(own("turnos", Language::Spanish), 0);
+    assert_eq!(own("turns", Language::English), 1);
+    // As it is written it may be meant.
+    assert_eq!(own("turn", Language::Spanish), 1);
+}
+
 /// A short text is easily taken for one of another language.
 #[test]
 fn matches_of_words_as_they_are_written_need_no_stem() {
