@@ -196,7 +196,8 @@ fn share(
         inside.foreign |= facts;
     }
     let there = inside.with(around);
-    let all = wanted.all(there, (is_told_so, met));
+    let is_under = own.matches == Matches::default();
+    let all = wanted.all(there, (is_told_so, met), is_under);
     let found = wanted.weight(inside);
     let covered = found + (wanted.weight(there) - found) * ABOVE;
     let mut share = f64::from(covered / all.max(f32::MIN_POSITIVE)).clamp(0.0, 1.0);
@@ -305,9 +306,15 @@ impl Wanted {
     }
 
     /// What all words weigh, where those of `found` are found. Words for the kind
-    /// of thing that is told, `met`, need not be there.
-    fn all(&self, found: Matches, (is_told, met): (bool, u64)) -> f32 {
+    /// of thing that is told, `met`, need not be there. What has none of the words itself and only
+    /// stands under some tells of anything, and not of what was done, where that is known.
+    fn all(&self, found: Matches, (is_told, met): (bool, u64), is_under: bool) -> f32 {
         let there = found.seen();
+        let doing = if is_under {
+            self.doing & !self.known_others
+        } else {
+            self.doing
+        };
         let weights = self.weights.iter().enumerate();
         let weights = weights.map(|(at, weight)| {
             let bit = 1 << at;
@@ -317,7 +324,7 @@ impl Wanted {
                 weight * PARTLY
             } else if met & bit != 0 {
                 0.0
-            } else if self.doing & !self.needed & bit != 0 {
+            } else if doing & !self.needed & bit != 0 {
                 weight * if is_told { DOING.0 } else { DOING.1 }
             } else if (self.kinds & self.known_others | self.needed) & bit != 0 {
                 weight * KIND

@@ -100,6 +100,19 @@ fn kind_of_fact_that_is_asked_for_has_to_be_there() {
 }
 
 #[test]
+fn what_was_done_is_not_told_by_what_only_stands_under_it() {
+    let bought = SearchWord {
+        is_doing: true,
+        ..word("buy", "purchas")
+    };
+    let words = [(bought, 1.0), (word("van", ""), 1.0)];
+    let share = |text: &str| tells(&words, Traits::DATE, text, "Van").share;
+    is_near(share("test due on Friday"), 0.9 / (1.0 + f64::from(MISSING)));
+    is_near(share("van on Friday"), 1.0 / (1.0 + f64::from(DOING.0)));
+    is_near(share("purchased on Friday"), (0.8 + 0.9) / 2.0);
+}
+
+#[test]
 fn text_that_says_nothing_else_is_a_repeat() {
     let words = [(word("fox", ""), 1.0), (word("live", ""), 1.0)];
     let is_repeat = |text: &str| tells(&words, Traits::default(), text, "").is_repeat;
