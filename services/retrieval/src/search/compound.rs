@@ -29,6 +29,8 @@ const SHARE: f32 = 0.6;
 /// The words of an index that are made of others.
 pub(super) struct Compounds<'a> {
     snapshot: &'a Snapshot,
+    /// Of the question.
+    own: Language,
     languages: Vec<Language>,
 }
 
@@ -39,6 +41,7 @@ impl<'a> Compounds<'a> {
         let languages = languages.filter(|language| language.joins_words());
         Self {
             snapshot,
+            own,
             languages: if own.joins_words() {
                 languages.collect()
             } else {
@@ -57,6 +60,9 @@ impl<'a> Compounds<'a> {
     ) -> Vec<SearchWord> {
         if !word.keys.iter().any(|&key| self.is_there(key)) {
             self.add_akin(plain, &mut word.related);
+            let short = self.own.short_forms(plain).into_iter();
+            let short = short.map(|short| term::key(&short));
+            word.related.extend(short.filter(|&key| self.is_there(key)));
         }
         for &language in &self.languages {
             let stem = analysis::stem(plain, language);
@@ -85,6 +91,9 @@ impl<'a> Compounds<'a> {
                     head: None,
                     is_noun: word.is_noun,
                     whole: word.whole,
+                    is_of_intolerance: word.is_of_intolerance,
+                    is_sounded: false,
+                    is_short: false,
                     fact: word.fact.with(analysis::lexicon::fact(stem, language)),
                 };
                 part.keys.push(term::key(stem));

@@ -19,6 +19,9 @@ const ELLIPSIS: char = '…';
 /// Shown before a match in a line that is cut, in characters.
 const BEFORE: usize = 100;
 
+/// Of a word that is written by its sound, at least so many of so many parts say that it is there.
+const SOUNDED: (usize, usize) = (1, 2);
+
 /// By what is a hash already.
 type ByHash<T> = HashMap<u64, T, BuildHasherDefault<Same>>;
 
@@ -76,6 +79,10 @@ pub(crate) struct Wanted {
     pub(super) facts: Vec<Traits>,
     /// Verbs and the like: a note that answers mostly has others.
     pub(super) doing: u64,
+    /// Those that what tells of something that is not taken, or not tolerated, has.
+    pub(super) of_intolerance: u64,
+    /// Of each word that is written by its sound its parts.
+    sounded: Vec<u64>,
     /// What kinds of things are asked for: "which brand".
     pub(super) kinds: u64,
     /// Verbs without which nothing is told: "where does he live".
@@ -116,6 +123,7 @@ impl Wanted {
             nouns: bits(words, |word| word.is_noun),
             times: bits(words, |word| is_time(&word.plain)),
             doing: bits(words, |word| word.is_doing),
+            of_intolerance: bits(words, |word| word.is_of_intolerance),
             kinds: bits(words, |word| word.is_kind),
             needed: bits(words, |word| word.is_needed),
             told_without: bits(words, |word| word.is_sought),
@@ -138,11 +146,25 @@ impl Wanted {
             if let Some(head) = &word.head {
                 wanted.heads.push((bit, head.clone()));
             }
-            wanted.wholes.push(bits(words, |other| {
-                word.whole != 0 && other.whole == word.whole
-            }));
+            let whole = bits(words, |other| word.whole != 0 && other.whole == word.whole);
+            wanted.wholes.push(whole);
+            if word.is_sounded && !wanted.sounded.contains(&whole) {
+                wanted.sounded.push(whole);
+            }
         }
         wanted
+    }
+
+    /// Without the parts of words that are written by their sound where too few of a word are
+    /// there: those of "スタッドレス" that "フォレスター" has.
+    pub(super) fn without_shreds(&self, mut matches: Matches) -> Matches {
+        for whole in &self.sounded {
+            let there = (matches.own & whole).count_ones() as usize;
+            if there * SOUNDED.1 < whole.count_ones() as usize * SOUNDED.0 {
+                matches.own &= !whole;
+            }
+        }
+        matches
     }
 
     /// With the day that is asked about.
@@ -227,6 +249,11 @@ impl Wanted {
             !word.starts_with(name.as_str()) && !name.starts_with(word.as_ref())
         });
         others.map(|(bit, _)| bit).sum()
+    }
+
+    /// Whether a text in `language` is in another than the question.
+    pub(super) fn is_of_other_language(&self, language: Language) -> bool {
+        self.language.is_some_and(|asked| asked != language)
     }
 
     /// Of the words among `own`, those that mean something else in the language of `word`.

@@ -221,6 +221,27 @@ fn matches_of_another_language_are_of_its_texts_alone() {
     assert!(seen(Language::French) && !seen(Language::English));
 }
 
+/// "スタッドレス" has two of the five pairs of "フォレスター".
+#[test]
+fn matches_of_what_is_written_by_its_sound_are_half_of_it() {
+    let part = |pair: &str| SearchWord {
+        keys: vec![term::key(pair)],
+        is_sounded: true,
+        whole: 1,
+        ..SearchWord::default()
+    };
+    let parts = ["フォ", "ォレ", "レス", "スタ", "ター"].map(part);
+    let words: Vec<(&SearchWord, f32)> = parts.iter().map(|part| (part, 1.0)).collect();
+    let wanted = Wanted::new(&words, (Traits::default(), Sought::default()));
+    let own = |text: &str| {
+        let found = wanted.matches(text, Language::English);
+        wanted.without_shreds(found).own.count_ones()
+    };
+    assert_eq!(own("スタッドレス"), 0);
+    assert_eq!(own("フォレスト"), 3);
+    assert_eq!(own("フォレスター"), 5);
+}
+
 /// "Turnos" are shifts.
 #[test]
 fn matches_are_not_what_only_has_the_stem_of_another_language() {
