@@ -316,7 +316,10 @@ mod tests {
             "agents.defaults.heartbeat.gate",
             "curl -H 'X: S' localhost"
         ));
-        assert!(shown("agents.defaults.heartbeat.gate", "/usr/bin/new-mail --quiet"));
+        assert!(shown(
+            "agents.defaults.heartbeat.gate",
+            "/usr/bin/new-mail --quiet"
+        ));
         assert!(shown("mcp.servers.s.command", "npx"));
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use openclaw_jobs::{Destination, Job, Maker, Payload};
-use openclaw_proto::origin::{is_isolated, is_shared};
+use openclaw_proto::origin::is_isolated;
 use openclaw_runs::{When, keys};
 use openclaw_sessions::transcript::SYSTEM;
 use openclaw_sessions::{SessionKey, now_ms};
@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::Schedule;
-use crate::audience::{self, ISOLATED};
+use crate::audience::ISOLATED;
 use crate::call::{self, ADD_LIMIT, Answer, Call};
 use crate::delivery;
 use crate::jobs::Refused;

@@ -139,7 +139,7 @@ async fn jobs_of_a_guest_and_of_a_group_stay_where_they_were_made() {
         for (tool, arguments) in &refused {
             number += 1;
             let told = calls(&scene, from, (tool, arguments.clone()), number).await;
-            let is_refused = ["not the owner's own", "made no job"];
+            let is_refused = ["not the owner's own", "made no job", "must be isolated"];
             let is_refused = is_refused.iter().any(|words| told.contains(words));
             assert!(is_refused, "{from} {arguments}: {told}");
         }
