@@ -15,6 +15,7 @@ mod needs;
 mod perform;
 mod rows;
 mod script;
+mod terms;
 mod timer;
 mod wakeup;
 
