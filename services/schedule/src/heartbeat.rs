@@ -226,6 +226,7 @@ impl<'a> Beat<'a> {
         };
         let command = Command::line(line);
         let script = Script {
+            job_id: self.run.job.id(),
             run_id: &self.run.id,
             part: Part::Gate,
             key,

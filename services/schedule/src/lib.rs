@@ -19,6 +19,7 @@ mod reach;
 mod rows;
 mod script;
 mod sight;
+mod terms;
 mod timer;
 mod wakeup;
 

@@ -324,7 +324,7 @@ impl Turn {
         }
         let ground = ground(&self.spec);
         let approvals = Arc::new(Approvals::new(
-            (order.rules.clone(), ground),
+            (order.rules.clone(), ground, order.terms.clone()),
             Duration::from_millis(order.approval_ms),
             Instant::now() + bounds.deadline,
             Arc::clone(&self.spool),
