@@ -41,6 +41,13 @@ pub(crate) struct SearchWord {
     pub(crate) head: Option<String>,
     /// Of what is looked for in parts, which whole it is of; 0 of what is not.
     pub(crate) whole: u32,
+    /// Whether it asks for what is not taken, or not tolerated: what tells of that has it.
+    pub(crate) is_of_intolerance: bool,
+    /// Whether it is a part of a word that is written by its sound, of which some parts alone are
+    /// of another word: "レス".
+    pub(crate) is_sounded: bool,
+    /// Whether it is of a word of three characters, which is known by two.
+    pub(crate) is_short: bool,
     /// Whether it is written as a noun, where nouns have a capital.
     pub(crate) is_noun: bool,
     /// What kind of fact it names, which can be there without the word.

@@ -12,7 +12,7 @@ const GERMAN: &[&str] = &[
 
 fn parts(word: &str) -> Option<(String, String)> {
     let snapshot = snapshot_of(Language::German, GERMAN);
-    Compounds::new(&snapshot).parts(word, Language::German)
+    Compounds::new(&snapshot, Language::German).parts(word, Language::German)
 }
 
 fn pair(first: &str, second: &str) -> Option<(String, String)> {
@@ -47,7 +47,7 @@ fn keys(words: &[&str]) -> Vec<Key> {
 
 fn added(snapshot: &Snapshot, add: impl Fn(&Compounds<'_>, &mut Vec<Key>)) -> Vec<Key> {
     let mut keys = Vec::new();
-    add(&Compounds::new(snapshot), &mut keys);
+    add(&Compounds::new(snapshot, Language::German), &mut keys);
     keys.sort_unstable();
     keys
 }
