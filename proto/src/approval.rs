@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::invalid::Invalid;
+pub use crate::terms::Terms;
 use crate::wire::{gateway, run, runner};
 
 /// What was decided.
@@ -73,8 +74,12 @@ pub struct ApprovalRequested {
     /// When that counts as a no, in Unix milliseconds.
     pub expires_ms: i64,
     /// How the command was given: `line`, `words` or `call`. Empty: it can be
-    /// allowed this time only, because it is not whole here.
+    /// allowed this time only.
     pub form: String,
+    /// Why it can be allowed this time only; empty: it can be for good.
+    pub only_once: String,
+    /// How confined it would run.
+    pub terms: Option<Terms>,
 }
 
 /// The call runs, or does not.
@@ -100,6 +105,8 @@ impl From<run::ApprovalRequested> for ApprovalRequested {
             reason: request.reason,
             expires_ms: request.expires_ms,
             form: request.form,
+            only_once: request.only_once,
+            terms: request.terms.map(Into::into),
         }
     }
 }
@@ -115,6 +122,8 @@ impl From<ApprovalRequested> for run::ApprovalRequested {
             reason: request.reason,
             expires_ms: request.expires_ms,
             form: request.form,
+            only_once: request.only_once,
+            terms: request.terms.map(Into::into),
         }
     }
 }
@@ -171,8 +180,12 @@ pub struct Approval {
     /// When, in Unix milliseconds; 0 while it waits.
     pub decided_ms: i64,
     /// How the command was given: `line`, `words` or `call`. Empty: it can be
-    /// allowed this time only, because it is not whole here.
+    /// allowed this time only.
     pub form: String,
+    /// Why it can be allowed this time only, while it waits; empty: it can be for good.
+    pub only_once: String,
+    /// How confined it would run.
+    pub terms: Option<Terms>,
     /// Who has the agent do it, and where, for people; empty: the owner, or it is
     /// decided already.
     pub origin: String,
@@ -194,6 +207,9 @@ pub struct Grant {
     pub directory: String,
     /// How it is given: `line`, `words` or `call`.
     pub form: String,
+    /// How confined it ran when it was allowed. `None`: that was not noted yet, and it is
+    /// asked about again.
+    pub terms: Option<Terms>,
 }
 
 /// A command that was allowed for good, as a turn is told of it.
@@ -205,6 +221,8 @@ pub struct GrantedCommand {
     pub command: String,
     /// Where it runs: absolute, links followed.
     pub directory: String,
+    /// How confined it ran when it was allowed.
+    pub terms: Option<Terms>,
 }
 
 impl From<Grant> for GrantedCommand {
@@ -213,6 +231,7 @@ impl From<Grant> for GrantedCommand {
             form: grant.form,
             command: grant.command,
             directory: grant.directory,
+            terms: grant.terms,
         }
     }
 }
@@ -223,6 +242,7 @@ impl From<runner::GrantedCommand> for GrantedCommand {
             form: granted.form,
             command: granted.command,
             directory: granted.directory,
+            terms: granted.terms.map(Into::into),
         }
     }
 }
@@ -233,6 +253,7 @@ impl From<GrantedCommand> for runner::GrantedCommand {
             form: granted.form,
             command: granted.command,
             directory: granted.directory,
+            terms: granted.terms.map(Into::into),
         }
     }
 }
@@ -265,6 +286,8 @@ impl From<gateway::Approval> for Approval {
             by: approval.by,
             decided_ms: approval.decided_ms,
             form: approval.form,
+            only_once: approval.only_once,
+            terms: approval.terms.map(Into::into),
             origin: approval.origin,
         }
     }
@@ -287,6 +310,8 @@ impl From<Approval> for gateway::Approval {
             by: approval.by,
             decided_ms: approval.decided_ms,
             form: approval.form,
+            only_once: approval.only_once,
+            terms: approval.terms.map(Into::into),
             origin: approval.origin,
         }
     }
@@ -301,6 +326,7 @@ impl From<gateway::Grant> for Grant {
             by: grant.by,
             directory: grant.directory,
             form: grant.form,
+            terms: grant.terms.map(Into::into),
         }
     }
 }
@@ -314,6 +340,7 @@ impl From<Grant> for gateway::Grant {
             by: grant.by,
             directory: grant.directory,
             form: grant.form,
+            terms: grant.terms.map(Into::into),
         }
     }
 }

@@ -25,6 +25,7 @@ pub mod runner;
 pub mod schedule;
 pub mod sessions;
 pub mod shown;
+pub mod terms;
 
 #[allow(
     missing_docs,

@@ -179,6 +179,9 @@ pub enum Kind {
         /// Who has the agent do it, and where, for people; empty: it is asked there.
         #[serde(default)]
         origin: String,
+        /// Why it cannot be allowed for good; empty: it can.
+        #[serde(default)]
+        only_once: String,
     },
     /// The gateway itself says something.
     Announcement {

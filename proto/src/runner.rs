@@ -6,7 +6,7 @@ use serde::Serialize;
 use tokio_stream::{Stream, StreamExt as _};
 
 use crate::address::{self, Channel};
-use crate::approval::{Decision, GrantedCommand};
+use crate::approval::{Decision, GrantedCommand, Terms};
 use crate::call::CallError;
 use crate::event::{Event, Resources};
 use crate::history::Message;
@@ -68,6 +68,9 @@ pub struct Turn {
     pub limits: String,
     /// The auth profile that the session chose.
     pub auth_profile: Option<AuthProfile>,
+    /// Of a command: how confined it ran when it was given. Where it would be less so now,
+    /// it is not run.
+    pub command_terms: Option<Terms>,
 }
 
 /// The auth profile that a session chose.
@@ -93,6 +96,8 @@ pub struct Started {
     pub next_run_id: String,
     /// Whether that process is for the next turn of this session alone.
     pub next_run_is_sessions: bool,
+    /// Of a command: how confined it runs.
+    pub terms: Option<Terms>,
 }
 
 /// A bootstrap file, cut to its budget.
@@ -212,6 +217,7 @@ impl Client {
             model: response.model,
             next_run_id: response.next_run_id,
             next_run_is_sessions: response.next_run_is_sessions,
+            terms: response.terms.map(Into::into),
         })
     }
 
@@ -395,6 +401,7 @@ impl TryFrom<wire::StartTurnRequest> for Turn {
                 id: request.auth_profile,
                 is_only: request.auth_profile_only,
             }),
+            command_terms: request.command_terms.map(Into::into),
         })
     }
 }
@@ -422,6 +429,7 @@ impl From<Turn> for wire::StartTurnRequest {
             limits: turn.limits,
             auth_profile_only: profile.as_ref().is_some_and(|it| it.is_only),
             auth_profile: profile.map(|it| it.id).unwrap_or_default(),
+            command_terms: turn.command_terms.map(Into::into),
         }
     }
 }

@@ -155,6 +155,7 @@ impl From<Kind> for wire::delivery::Kind {
                 expires_ms,
                 can_be_always,
                 origin,
+                only_once,
             } => Self::Question(wire::ApprovalQuestion {
                 id,
                 tool,
@@ -164,6 +165,7 @@ impl From<Kind> for wire::delivery::Kind {
                 expires_ms,
                 can_be_always,
                 origin,
+                only_once,
             }),
             Kind::Announcement { text } => Self::Announcement(wire::AnnouncementText { text }),
             Kind::Typing => Self::Typing(wire::Typing {}),
@@ -194,6 +196,7 @@ impl From<wire::delivery::Kind> for Kind {
                 expires_ms: question.expires_ms,
                 can_be_always: question.can_be_always,
                 origin: question.origin,
+                only_once: question.only_once,
             },
             W::Announcement(wire::AnnouncementText { text }) => Self::Announcement { text },
             W::Typing(wire::Typing {}) => Self::Typing,

@@ -407,6 +407,12 @@ async fn begin(turn_context: &TurnContext, task: &Task) -> Result<Begun, NotBegu
         return Err(NotBegun::Ended(too_dear(choice.backend, spent, agent)));
     }
     let start = TurnStart::new(turn_context, settings, agent, turn, choice).await?;
+    if let Some(why) = start.can_do_more() {
+        if let Some(ready) = ready {
+            ready.dismiss().await;
+        }
+        return Err(NotBegun::Ended(less_confined(choice.backend, why)));
+    }
     let begun = match plan {
         choice::Plan::Cli {
             cli,
@@ -447,6 +453,17 @@ fn too_dear(backend: &'static str, spent: f64, agent: &AgentSettings) -> Kind {
             "no turn is started: {}",
             bill::day(spent, agent.limits.cost_per_day)
         ),
+        retry_after_ms: None,
+        backend_session: None,
+        backend: backend.to_owned(),
+    })
+}
+
+/// A command would do more than when it was given.
+fn less_confined(backend: &'static str, message: String) -> Kind {
+    Kind::Failed(Failed {
+        code: Code::Sandbox,
+        message,
         retry_after_ms: None,
         backend_session: None,
         backend: backend.to_owned(),

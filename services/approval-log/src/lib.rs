@@ -2,7 +2,7 @@
 //! decided, and which commands were allowed for good.
 
 use openclaw_conversations::database::{Database, Fault};
-use openclaw_proto::approval::{Approval, Decision, Grant, GrantedCommand};
+use openclaw_proto::approval::{Approval, Decision, Grant, GrantedCommand, Terms};
 use rusqlite::{Connection, Row, named_params};
 
 /// Decided approvals that are kept; the journal has them all.
@@ -29,15 +29,16 @@ impl ApprovalLog {
             connection.execute(
                 "INSERT OR IGNORE INTO approvals
                  (approval_id, run_id, session_key, agent_id, tool, command, cwd, reason,
-                  created_ms, expires_ms, decision, decided_by, decided_ms, form)
+                  created_ms, expires_ms, decision, decided_by, decided_ms, form, terms)
                  VALUES (:id, :run, :session, :agent, :tool, :command, :cwd, :reason,
-                         :created, :expires, '', '', 0, :form)",
+                         :created, :expires, '', '', 0, :form, :terms)",
                 named_params! {
                     ":id": approval.id, ":run": approval.run_id, ":session": approval.session_key,
                     ":agent": approval.agent_id, ":tool": approval.tool,
                     ":command": approval.command, ":cwd": approval.cwd,
                     ":reason": approval.reason, ":created": approval.created_ms,
                     ":expires": approval.expires_ms, ":form": approval.form,
+                    ":terms": written(approval.terms.as_ref()),
                 },
             )?;
             connection.execute(
@@ -51,7 +52,7 @@ impl ApprovalLog {
     }
 
     /// Notes how it ended, once; a command that was allowed for good is from
-    /// now on, if the question had it whole.
+    /// now on, where it is as confined as it was, if the question offered that.
     pub async fn decided(
         &self,
         id: String,
@@ -68,9 +69,9 @@ impl ApprovalLog {
             )?;
             if changed == 1 && decision == Some(Decision::AllowAlways) {
                 connection.execute(
-                    "INSERT OR IGNORE INTO command_grants
-                     (agent_id, form, command, directory, created_ms, granted_by)
-                     SELECT agent_id, form, command, cwd, ?2, ?3 FROM approvals
+                    "INSERT OR REPLACE INTO command_grants
+                     (agent_id, form, command, directory, created_ms, granted_by, terms)
+                     SELECT agent_id, form, command, cwd, ?2, ?3, terms FROM approvals
                      WHERE approval_id = ?1 AND form <> '' AND cwd <> ''",
                     rusqlite::params![id, at_ms, by],
                 )?;
@@ -103,7 +104,8 @@ impl ApprovalLog {
         let work = move |connection: &Connection| {
             let mut statement = connection.prepare(
                 "SELECT approval_id, run_id, session_key, agent_id, tool, command, cwd, reason,
-                        created_ms, expires_ms, decision, decided_by, decided_ms, form
+                        created_ms, expires_ms, decision, decided_by, decided_ms, form,
+                        terms
                  FROM approvals WHERE decision <> '' ORDER BY decided_ms DESC LIMIT ?1",
             )?;
             let rows = statement.query_map([limit], approval)?;
@@ -116,7 +118,7 @@ impl ApprovalLog {
     pub async fn grants(&self) -> Result<Vec<Grant>, Fault> {
         let work = |connection: &Connection| {
             let mut statement = connection.prepare_cached(
-                "SELECT agent_id, command, created_ms, granted_by, directory, form
+                "SELECT agent_id, command, created_ms, granted_by, directory, form, terms
                  FROM command_grants ORDER BY agent_id, command, directory",
             )?;
             let rows = statement.query_map([], |row| {
@@ -127,6 +129,7 @@ impl ApprovalLog {
                     by: row.get(3)?,
                     directory: row.get(4)?,
                     form: row.get(5)?,
+                    terms: read(&row.get::<_, String>(6)?),
                 })
             })?;
             rows.collect()
@@ -170,7 +173,7 @@ impl ApprovalLog {
                 .query_row(
                     "SELECT approval_id, run_id, session_key, agent_id, tool, command, cwd,
                             reason, created_ms, expires_ms, decision, decided_by, decided_ms,
-                            form
+                            form, terms
                      FROM approvals WHERE approval_id = ?1",
                     [id],
                     approval,
@@ -197,14 +200,34 @@ fn approval(row: &Row<'_>) -> rusqlite::Result<Approval> {
         by: row.get(11)?,
         decided_ms: row.get(12)?,
         form: row.get(13)?,
-        // It is for whoever decides, which is over.
+        terms: read(&row.get::<_, String>(14)?),
+        // They are for whoever decides, which is over.
         origin: String::new(),
+        only_once: String::new(),
     })
+}
+
+fn written(terms: Option<&Terms>) -> String {
+    let terms = terms.and_then(|terms| serde_json::to_string(terms).ok());
+    terms.unwrap_or_default()
+}
+
+/// `None`: of before they were noted.
+fn read(terms: &str) -> Option<Terms> {
+    serde_json::from_str(terms).ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn terms(level: &str) -> Terms {
+        Terms {
+            level: level.to_owned(),
+            hosts: vec!["example.org".to_owned()],
+            ..Terms::default()
+        }
+    }
 
     fn asked(id: &str, command: &str) -> Approval {
         Approval {
@@ -214,6 +237,7 @@ mod tests {
             command: command.to_owned(),
             cwd: "/ws".to_owned(),
             form: "line".to_owned(),
+            terms: Some(terms("strict")),
             created_ms: 1,
             expires_ms: 9,
             ..Approval::default()
@@ -238,6 +262,7 @@ mod tests {
             form: "line".to_owned(),
             command: "make".to_owned(),
             directory: "/ws".to_owned(),
+            terms: Some(terms("strict")),
         };
         assert_eq!(
             approval_log.granted("main".to_owned()).await.unwrap(),
@@ -301,6 +326,38 @@ mod tests {
             let history = approval_log.history(9).await.unwrap();
             assert_eq!(history[0].decision, "allow-always");
             assert_eq!(history[0].form, "");
+        }
+    }
+
+    /// Those of before are listed, and say nothing of how confined they were; allowed once
+    /// more, they do.
+    #[tokio::test]
+    async fn a_grant_says_how_confined_it_was_last_allowed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger.sqlite");
+        let approval_log = ApprovalLog::new(Database::at(path.clone()));
+        assert!(approval_log.grants().await.unwrap().is_empty());
+        let before = Connection::open(&path).unwrap();
+        before
+            .execute_batch(
+                "INSERT INTO command_grants
+                 (agent_id, form, command, directory, created_ms, granted_by)
+                 VALUES ('main', 'line', 'make', '/ws', 1, 'me')",
+            )
+            .unwrap();
+        assert_eq!(approval_log.grants().await.unwrap()[0].terms, None);
+        for level in ["strict", "off"] {
+            let asked = Approval {
+                terms: Some(terms(level)),
+                ..asked(level, "make")
+            };
+            approval_log.asked(asked).await.unwrap();
+            let always = Some(Decision::AllowAlways);
+            let decided = approval_log.decided(level.to_owned(), always, "me".to_owned(), 5);
+            decided.await.unwrap();
+            let grants = approval_log.grants().await.unwrap();
+            assert_eq!(grants.len(), 1);
+            assert_eq!(grants[0].terms, Some(terms(level)));
         }
     }
 

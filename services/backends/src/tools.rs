@@ -2,12 +2,12 @@
 //! whoever runs them.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use openclaw_handoff::dialogue::CodexTools;
 use openclaw_model_api::wire::Grants;
 pub use openclaw_prompt::policy;
-use openclaw_proto::approval::GrantedCommand;
+use openclaw_proto::approval::{GrantedCommand, Terms};
 use openclaw_proto::runner::Purpose;
 use openclaw_sandbox::Level;
 use openclaw_settings::{
@@ -38,13 +38,44 @@ pub fn rules(agent: &AgentSettings, level: Level, granted: &[GrantedCommand]) ->
             Ask::Always => approval::Ask::Always,
         },
         allowlist: agent.tools.allowlist.clone(),
-        granted: granted.iter().filter_map(grant).collect(),
+        granted: still_granted(granted, &terms(agent, level)),
         safe_bins: safe_bins(&agent.tools),
         only_listed: agent.tools.only_listed,
         refuses: agent.tools.refuses,
         // Without a sandbox nothing else is enforced.
         open_network: agent.sandbox.network == Network::Full || level == Level::Off,
     }
+}
+
+/// How confined commands of the agent are at `level`.
+pub fn terms(agent: &AgentSettings, level: Level) -> Terms {
+    let sandbox = &agent.sandbox;
+    let hosts = match &sandbox.network {
+        Network::Allowlist(hosts) => hosts.iter().map(ToString::to_string).collect(),
+        Network::ModelOnly | Network::Full => Vec::new(),
+    };
+    let tools = sandbox.provider_tools.iter();
+    let paths = |paths: &[PathBuf]| -> Vec<String> {
+        let paths = paths.iter().map(|path| path.display().to_string());
+        paths.collect()
+    };
+    let mut read_write = paths(&sandbox.read_write);
+    read_write.push(agent.workspace.display().to_string());
+    Terms {
+        level: level.name().to_owned(),
+        network: sandbox.network.name().to_owned(),
+        hosts,
+        provider_tools: tools.map(|tool| tool.name().to_owned()).collect(),
+        read_only: paths(&sandbox.read_only),
+        read_write,
+    }
+}
+
+/// What was granted at `now` or where commands could do more. A form that is not known
+/// grants nothing.
+fn still_granted(granted: &[GrantedCommand], now: &Terms) -> Vec<Grant> {
+    let holds = |it: &&GrantedCommand| it.terms.as_ref().is_some_and(|terms| terms.cover(now));
+    granted.iter().filter(holds).filter_map(grant).collect()
 }
 
 /// The programs that may run as filters, as an agent finds them. Without a word
@@ -73,7 +104,6 @@ fn profiles(tools: &ToolSettings) -> BTreeMap<String, safe::Profile> {
     tools.safe_bin_profiles.iter().map(profile).collect()
 }
 
-/// One of a form that is not known grants nothing.
 fn grant(granted: &GrantedCommand) -> Option<Grant> {
     Some(Grant {
         form: Form::parse(&granted.form)?,
@@ -222,6 +252,30 @@ mod tests {
         let tools = of_codex(Purpose::Message, &policy, &rules, &nothing, false);
         assert!(tools.commands && !tools.search);
         assert!(!of_codex(Purpose::Summary, &policy, &rules, &nothing, false).commands);
+    }
+
+    #[test]
+    fn what_was_granted_holds_where_no_more_can_be_done() {
+        let at = |level: Level| Terms {
+            level: level.name().to_owned(),
+            network: Network::ModelOnly.name().to_owned(),
+            ..Terms::default()
+        };
+        let granted = |terms: Option<Terms>| GrantedCommand {
+            form: "line".to_owned(),
+            command: "touch a".to_owned(),
+            directory: "/ws".to_owned(),
+            terms,
+        };
+        let holds = |given: Option<Level>, now: Level| {
+            let granted = [granted(given.map(at))];
+            !still_granted(&granted, &at(now)).is_empty()
+        };
+        assert!(holds(Some(Level::Strict), Level::Strict));
+        assert!(holds(Some(Level::Off), Level::Workspace));
+        assert!(!holds(Some(Level::Strict), Level::Workspace));
+        assert!(!holds(Some(Level::Workspace), Level::Off));
+        assert!(!holds(None, Level::Strict), "of before that was noted");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod agent_calls;
 mod job_runs;
 mod run_numbers;
+mod terms;
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,7 +11,7 @@ use std::time::Duration;
 use rusqlite::{Connection, TransactionBehavior};
 
 /// Counted up with every change of the tables.
-pub(crate) const VERSION: i64 = 11;
+pub(crate) const VERSION: i64 = 12;
 
 /// Bytes of a page. A message changes one row here and there, and each costs
 /// its page in the log: SQLite's 4096 would be four times as much to write.
@@ -278,7 +279,8 @@ pub(crate) fn bring_up_to_date(connection: &mut Connection) -> Result<(), Schema
             7 => transaction.execute_batch(ROWS)?,
             8 => transaction.execute_batch(job_runs::JOB_RUNS)?,
             9 => transaction.execute_batch(run_numbers::RUN_NUMBERS)?,
-            _ => transaction.execute_batch(agent_calls::AGENT_CALLS)?,
+            10 => transaction.execute_batch(agent_calls::AGENT_CALLS)?,
+            _ => transaction.execute_batch(terms::TERMS)?,
         }
     }
     transaction.pragma_update(None, "user_version", VERSION)?;

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use jiff::Timestamp;
 use openclaw_config::{Environment, Paths};
-use openclaw_proto::approval::{Approval, Approvals, Decision, Grant};
+use openclaw_proto::approval::{Approval, Approvals, Decision, Grant, Terms};
 use openclaw_proto::call::RefusalCode;
 use openclaw_terminal::{Failure, output};
 
@@ -21,6 +21,8 @@ const WIDTH: usize = 200;
 const BY: &str = "openclawctl";
 
 pub(crate) mod question;
+
+use question::Screen;
 
 /// Lists or decides.
 pub(crate) fn execute(
@@ -42,12 +44,11 @@ async fn run(gateway: &Gateway, action: &cli::Action) -> Result<(), Failure> {
     match action {
         cli::Action::List(list) => self::list(gateway, list).await,
         cli::Action::Allow(allow) => {
-            let decision = if allow.always {
-                Decision::AllowAlways
-            } else {
-                Decision::AllowOnce
-            };
-            decided(gateway, &allow.id, decision).await
+            if allow.always {
+                must_be_on_screen(gateway, &allow.id).await?;
+                return decided(gateway, &allow.id, Decision::AllowAlways).await;
+            }
+            decided(gateway, &allow.id, Decision::AllowOnce).await
         }
         cli::Action::Deny(deny) => decided(gateway, &deny.id, Decision::Deny).await,
         cli::Action::Revoke(revoke) => self::revoke(gateway, revoke).await,
@@ -75,6 +76,21 @@ async fn revoke(gateway: &Gateway, revoke: &cli::Revoke) -> Result<(), Failure> 
     output::stdout_line("revoked")
 }
 
+/// Refuses to allow for good what nobody had before them: the list said that.
+async fn must_be_on_screen(gateway: &Gateway, id: &str) -> Result<(), Failure> {
+    let approvals = gateway.client.list_approvals(0).await;
+    let approvals = approvals.map_err(|error| gateway.failure(&error))?;
+    let screen = Screen::here();
+    let is_long = |it: &Approval| it.id.starts_with(id) && !asked(it, "").is_on(screen);
+    if approvals.waiting.iter().any(is_long) {
+        return Err(Failure::new(format!(
+            "what waits under {id:?} is longer than the screen, and can be allowed this time \
+             only: `openclawctl approvals allow {id}`"
+        )));
+    }
+    Ok(())
+}
+
 async fn decided(gateway: &Gateway, id: &str, decision: Decision) -> Result<(), Failure> {
     let approval = decide(gateway, id, decision).await?;
     output::stdout_line(&format!(
@@ -95,6 +111,12 @@ pub(crate) async fn decide(
         Some(RefusalCode::NotFound) => Failure::new(format!(
             "nothing waits under {id:?} (any more); `openclawctl approvals` lists what does"
         )),
+        Some(RefusalCode::FailedPrecondition) if decision == Decision::AllowAlways => {
+            Failure::new(format!(
+                "what waits under {id:?} can be allowed this time only (`openclawctl approvals` \
+                 says why): `openclawctl approvals allow {id}`"
+            ))
+        }
         _ => gateway.failure(&error),
     })
 }
@@ -150,8 +172,8 @@ fn text(approvals: &Approvals) -> String {
     text
 }
 
-fn waiting(approval: &Approval) -> String {
-    let question = question::Question {
+fn asked<'a>(approval: &'a Approval, terms: &'a str) -> question::Question<'a> {
+    question::Question {
         tool: &approval.tool,
         command: &approval.command,
         cwd: &approval.cwd,
@@ -159,18 +181,39 @@ fn waiting(approval: &Approval) -> String {
         session: &approval.session_key,
         origin: &approval.origin,
         form: &approval.form,
+        only_once: &approval.only_once,
+        terms,
+    }
+}
+
+fn waiting(approval: &Approval) -> String {
+    let terms = approval
+        .terms
+        .as_ref()
+        .map(Terms::words)
+        .unwrap_or_default();
+    let (question, screen) = (asked(approval, &terms), Screen::here());
+    let id = output::line(short(&approval.id));
+    // Where its id is above the screen it is said again.
+    let again = if question.is_on(screen) {
+        String::new()
+    } else {
+        format!("    {id}\n")
     };
     format!(
-        "  {}  until {}\n{}",
-        output::line(short(&approval.id)),
+        "  {id}  until {}\n{}{again}",
         time(approval.expires_ms),
-        question.text("    ")
+        question.text("    ", screen)
     )
 }
 
 fn granted(grant: &Grant) -> String {
+    let terms = match &grant.terms {
+        Some(terms) => format!("at {}, or stricter", output::line(&terms.words())),
+        None => "asked about again: it does not say how confined it was".to_owned(),
+    };
     format!(
-        "  {}  {}\n      in {}  since {}{}\n",
+        "  {}  {}\n      in {}  since {}{}\n      {terms}\n",
         output::line(&grant.agent_id),
         output::line(&grant.command),
         output::line(&grant.directory),
@@ -220,6 +263,27 @@ mod tests {
         assert!(text.contains("    │ rm⏎\n    │ -r x\n"), "{text}");
         assert!(text.contains("allow|deny ID"), "{text}");
         assert!(super::text(&Approvals::default()).starts_with("Nothing waits"));
+    }
+
+    #[test]
+    fn what_was_allowed_for_good_says_how_confined() {
+        let grant = |terms: Option<Terms>| Grant {
+            command: "touch a".to_owned(),
+            terms,
+            ..Grant::default()
+        };
+        let terms = Terms {
+            level: "strict".to_owned(),
+            network: "full".to_owned(),
+            ..Terms::default()
+        };
+        let text = granted(&grant(Some(terms)));
+        assert!(
+            text.contains("at sandbox level strict, network full, or stricter"),
+            "{text}"
+        );
+        let text = granted(&grant(None));
+        assert!(text.contains("asked about again"), "{text}");
     }
 
     #[test]

@@ -13,6 +13,7 @@ use openclaw_model_api::relay::{Prices, Relay};
 use openclaw_model_api::route::Stop;
 use openclaw_model_api::wire::{Grants, ModelOptions};
 use openclaw_prices::Price;
+use openclaw_proto::approval::Terms;
 use openclaw_sandbox::Plan;
 use openclaw_settings::{AgentSettings, Embedder, LogLevel, RunnerSettings};
 use openclaw_tools::Policy;
@@ -136,6 +137,8 @@ pub struct Order {
     pub policy: Policy,
     /// What commands are judged by.
     pub rules: Rules,
+    /// How confined they run.
+    pub terms: Terms,
     /// How long a call waits to be allowed, in milliseconds.
     pub approval_ms: u64,
     /// Where decisions come in.

@@ -36,7 +36,7 @@ const MESSAGE: usize = 3200;
 /// Changes whenever the same document makes other terms, so that everything is
 /// indexed anew; a step of the database's schema has all documents put again
 /// then.
-pub(crate) const ANALYSIS: u64 = 5;
+pub(crate) const ANALYSIS: u64 = 6;
 
 /// What is found.
 #[derive(Debug, Clone, PartialEq, Eq)]

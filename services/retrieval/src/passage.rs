@@ -89,6 +89,8 @@ struct Cutter<'a> {
     frames: Vec<Frame>,
     /// The block before.
     last: Option<Kind>,
+    /// What the lines of a paragraph are about, as the first of them says: "Filou, a ginger cat".
+    subject: Option<String>,
     begins: bool,
 }
 
@@ -99,6 +101,7 @@ impl<'a> Cutter<'a> {
             passages: Vec::new(),
             frames: Vec::new(),
             last: None,
+            subject: None,
             begins: true,
         }
     }
@@ -113,6 +116,13 @@ impl<'a> Cutter<'a> {
         let is_led = last == Some(Kind::Lead);
         let is_list = matches!(last, Some(Kind::Item(_)));
         let meant = self.meant(kind, text);
+        let goes_on = kind == Kind::Paragraph && last == Some(kind) && !block.is_apart;
+        if !goes_on {
+            let is_paragraph = kind == Kind::Paragraph;
+            self.subject = is_paragraph.then(|| block::subject(text)).flatten();
+        }
+        let subject = self.subject.clone();
+        let subject = subject.filter(|_| goes_on && !block::is_labelled(text));
         match kind {
             Kind::Heading(level) => {
                 self.pop(|frame| matches!(frame, Kind::Heading(other) if other < level));
@@ -148,7 +158,7 @@ impl<'a> Cutter<'a> {
                 self.emit(&block, meant.as_ref());
                 self.push(block, meant, true);
             }
-            Kind::Row | Kind::Paragraph | Kind::Code => self.emit(&block, None),
+            Kind::Row | Kind::Paragraph | Kind::Code => self.emit(&block, subject.as_ref()),
         }
     }
 

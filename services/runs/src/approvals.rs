@@ -82,6 +82,8 @@ impl Approvals {
             created_ms: now,
             expires_ms: request.expires_ms,
             form: request.form.clone(),
+            only_once: request.only_once.clone(),
+            terms: request.terms.clone(),
             origin: run.route.as_ref().map(origin::of).unwrap_or_default(),
             ..approval::Approval::default()
         };
@@ -228,6 +230,8 @@ fn shown(settings: &Settings, run: &Run, request: &ApprovalRequested) -> Map<Str
     };
     // What cannot be granted is not offered.
     if request.form.is_empty() {
+        let why = openclaw_escape::line(&request.only_once);
+        fields.insert("onlyOnce".to_owned(), json!(why));
         let excluded = json!([Decision::AllowAlways.as_str()]);
         fields.insert("unavailableDecisions".to_owned(), excluded);
     }

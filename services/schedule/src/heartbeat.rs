@@ -226,6 +226,7 @@ impl<'a> Beat<'a> {
         };
         let command = Command::line(line);
         let script = Script {
+            job_id: self.run.job.id(),
             run_id: &self.run.id,
             part: Part::Gate,
             key,
@@ -284,7 +285,7 @@ impl<'a> Beat<'a> {
         let said = Said {
             name: &name,
             text: words,
-            maker: None,
+            made: None,
         };
         let place = match beat.target.as_str() {
             "none" => return Delivered::NotRequested,

@@ -149,6 +149,7 @@ impl Run {
 
     async fn run_command(&self, needs: &Needs, key: &SessionKey, command: &Command) -> Outcome {
         let script = Script {
+            job_id: self.job.id(),
             run_id: &self.id,
             part: Part::Command,
             key,

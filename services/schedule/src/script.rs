@@ -7,7 +7,10 @@ use std::time::Duration;
 
 use crate::limit;
 use crate::needs::Needs;
+use crate::terms;
+use openclaw_daemon::failure;
 use openclaw_jobs::{Command, fingerprint};
+use openclaw_proto::approval::Terms;
 use openclaw_proto::call::{CallError, Patience, RefusalCode, within};
 use openclaw_proto::event::Kind;
 use openclaw_proto::runner::{Purpose, Turn};
@@ -74,7 +77,9 @@ fn name(run_id: &str, part: Part) -> String {
 
 /// A command of a run.
 pub(crate) struct Script<'a> {
-    /// The run of the job,
+    /// The job,
+    pub(crate) job_id: &'a str,
+    /// its run,
     pub(crate) run_id: &'a str,
     /// and what it is of that.
     pub(crate) part: Part,
@@ -106,10 +111,14 @@ impl Script<'_> {
                 return Err("the machine stopped while the command ran".to_owned());
             }
         }
+        let given = terms::given(needs, (self.job_id, self.run_id), self.command);
+        let given = given.await.map_err(|fault| failure::chain(&fault))?;
         for _ in 0..STARTS {
-            self.start(needs, id)
-                .await
-                .map_err(|error| error.to_string())?;
+            let started = self.start(needs, id, given.as_ref());
+            let now = started.await.map_err(|error| error.to_string())?;
+            if let (None, Some(now)) = (&given, now) {
+                terms::note(needs, self.job_id, self.command, &now).await;
+            }
             match follow(needs, id).await {
                 // The runner died before it had begun.
                 Err(error) if error.is_refused(RefusalCode::NotFound) => {}
@@ -119,14 +128,20 @@ impl Script<'_> {
         Err("the agent-runner dies of it".to_owned())
     }
 
-    async fn start(&self, needs: &Needs, id: &str) -> Result<(), CallError> {
+    /// How confined it runs, if the answer said so.
+    async fn start(
+        &self,
+        needs: &Needs,
+        id: &str,
+        given: Option<&Terms>,
+    ) -> Result<Option<Terms>, CallError> {
         let mut patience = Patience::of(ABSENCE).with_absent();
         loop {
-            let starting = needs.runner.start_turn(self.turn(id));
+            let starting = needs.runner.start_turn(self.turn(id, given));
             match within(START_DEADLINE, starting).await {
-                Ok(_) => return Ok(()),
+                Ok(started) => return Ok(started.terms),
                 // The answer to the first attempt was lost.
-                Err(error) if error.is_refused(RefusalCode::AlreadyExists) => return Ok(()),
+                Err(error) if error.is_refused(RefusalCode::AlreadyExists) => return Ok(None),
                 Err(error) if error.is_refused(RefusalCode::ResourceExhausted) => {
                     sleep(PAUSE).await;
                 }
@@ -135,7 +150,7 @@ impl Script<'_> {
         }
     }
 
-    fn turn(&self, id: &str) -> Turn {
+    fn turn(&self, id: &str, given: Option<&Terms>) -> Turn {
         let seconds = self.command.seconds() + SLACK;
         let silent = self.command.silent_seconds().unwrap_or(seconds);
         Turn {
@@ -157,6 +172,7 @@ impl Script<'_> {
             limits: json!({"timeoutSeconds": seconds, "noOutputSeconds": silent}).to_string(),
             auth_profile: None,
             purpose: Purpose::Command,
+            command_terms: given.cloned(),
         }
     }
 }

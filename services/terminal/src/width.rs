@@ -69,6 +69,22 @@ pub fn wrap(text: &str, room: usize) -> Vec<String> {
     lines
 }
 
+/// The rows of a terminal with `room` columns that the lines of `text` take: it goes on in the
+/// next row wherever it is.
+#[must_use]
+pub fn rows(text: &str, room: usize) -> usize {
+    let of_line = |mut line: &str| {
+        let mut rows = 1;
+        while columns(line) > room {
+            let first = line.graphemes(true).next().map_or(0, str::len);
+            line = &line[fitting(line, room).max(first)..];
+            rows += usize::from(!line.is_empty());
+        }
+        rows
+    };
+    text.lines().map(of_line).sum()
+}
+
 /// The bytes of `text` that `room` has columns for, whole characters with their marks.
 fn fitting(text: &str, room: usize) -> usize {
     let mut used = 0;
@@ -102,6 +118,15 @@ mod tests {
         assert_eq!(cut("ab cdef", 4), "ab…");
         assert_eq!(cut("日", 1), "…");
         assert_eq!(cut("a", 0), "");
+    }
+
+    #[test]
+    fn rows_are_those_that_a_terminal_wraps() {
+        assert_eq!(rows("", 4), 0);
+        assert_eq!(rows("abcd\n\nabcde\n", 4), 4);
+        assert_eq!(rows("日本語", 5), 2);
+        assert_eq!(rows("日本", 1), 2);
+        assert_eq!(rows(&"step ".repeat(1000), 80), 63);
     }
 
     #[test]

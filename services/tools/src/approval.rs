@@ -10,8 +10,11 @@ mod hostile;
 mod listed;
 mod reading;
 pub mod safe;
+mod settled;
 mod shown;
 pub mod target;
+
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -21,6 +24,7 @@ use openclaw_policy::glob;
 use safe::SafeBins;
 
 pub use command::{NotSimple, Word, Words, parse};
+pub use settled::only_once;
 pub use shown::{shown, shown_with};
 
 /// When somebody is asked (`tools.exec.ask`).
@@ -166,7 +170,8 @@ impl Rules {
         if !plain {
             return self.asks("it changes the environment of the command".to_owned());
         }
-        if self.granted.contains(grant) {
+        if self.granted.contains(grant) && only_once(command, Path::new(&grant.directory)).is_none()
+        {
             return Verdict::Run;
         }
         match self.miss(command) {
@@ -391,9 +396,9 @@ mod tests {
         let strict = Rules {
             safe_bins: SafeBins::new(&names, &Default::default(), &[]),
             only_listed: true,
-            ..rules(&["cat notes.md"], &["make"])
+            ..rules(&["cat notes.md"], &["rm a"])
         };
-        for command in ["cat notes.md | sort -k 1 | wc -l", "make", "wc -l"] {
+        for command in ["cat notes.md | sort -k 1 | wc -l", "rm a", "wc -l"] {
             assert!(runs(&strict, command), "{command}");
         }
         for command in ["ls", "cat other.md", "wc -l notes.md", "sort notes.md"] {
@@ -410,15 +415,15 @@ mod tests {
 
     #[test]
     fn a_grant_holds_for_its_directory_and_its_form() {
-        let rules = rules(&[], &["make clean", "A=b make"]);
-        let command = json!("make clean");
+        let rules = rules(&[], &["rm clean", "rm 'a b'"]);
+        let command = json!("rm clean");
         let elsewhere = Grant::of_command(&command, &Map::new(), "/elsewhere".to_owned());
         assert!(matches!(
             rules.judge(&command, &elsewhere, true),
             Verdict::Ask(_)
         ));
-        assert!(runs(&rules, "make clean") && runs(&rules, "A=b make"));
-        for words in [json!(["make", "clean"]), json!(["A=b", "make"])] {
+        assert!(runs(&rules, "rm clean") && runs(&rules, "rm 'a b'"));
+        for words in [json!(["rm", "clean"]), json!(["rm", "a b"])] {
             assert!(
                 matches!(judge(&rules, &words, true), Verdict::Ask(_)),
                 "{words}"
@@ -426,11 +431,31 @@ mod tests {
         }
         let call = Grant {
             form: Form::Call,
-            command: "make clean".to_owned(),
+            command: "rm clean".to_owned(),
             directory: "/here".to_owned(),
         };
-        let judged = rules.judge_call("make", &call, Some("why".to_owned()));
+        let judged = rules.judge_call("rm", &call, Some("why".to_owned()));
         assert_eq!(judged, Verdict::Ask("why".to_owned()));
+    }
+
+    /// Those of before this was looked at, and those whose words lead elsewhere by now.
+    #[test]
+    fn a_grant_of_what_words_do_not_settle_is_asked_about() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let here = |command: &Value| {
+            let directory = root.display().to_string();
+            Grant::of_command(command, &Map::new(), directory)
+        };
+        let commands = ["make", "sh build.sh", "touch sub/a"].map(|line| json!(line));
+        let rules = Rules {
+            granted: commands.iter().map(here).collect(),
+            ..rules(&[], &[])
+        };
+        let runs = |command: &Value| rules.judge(command, &here(command), true) == Verdict::Run;
+        assert_eq!(commands.each_ref().map(runs), [false, false, true]);
+        std::os::unix::fs::symlink("/tmp", root.join("sub")).unwrap();
+        assert!(!runs(&commands[2]));
     }
 
     #[test]

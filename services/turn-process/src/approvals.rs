@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use openclaw_handoff::decisions::Decisions;
 use openclaw_handoff::spool::Spool;
-use openclaw_proto::approval::{ApprovalRequested, ApprovalResolved, Decision};
+use openclaw_proto::approval::{ApprovalRequested, ApprovalResolved, Decision, Terms};
 use openclaw_proto::event::Kind;
 use openclaw_tools::approval::effect::TurnPaths;
 use openclaw_tools::approval::{Grant, Rules, Verdict};
@@ -24,8 +24,11 @@ use uuid::Uuid;
 use crate::activity::Activity;
 use crate::message_id;
 
+mod behind;
 mod question;
 
+use behind::Behind;
+use question::Judgement;
 pub(crate) use question::Question;
 
 /// What is left of a turn when a question expires: enough for the model to say
@@ -56,6 +59,8 @@ const QUESTIONS: usize = 1000;
 pub(crate) struct Approvals {
     rules: Mutex<Rules>,
     ground: TurnPaths,
+    /// How confined calls run.
+    terms: Terms,
     patience: Duration,
     /// When the turn ends at the latest.
     end: Instant,
@@ -86,6 +91,8 @@ pub(crate) enum Judged {
 pub(crate) struct Open {
     request: ApprovalRequested,
     grant: Grant,
+    /// What the command leads to.
+    behind: Option<Behind>,
     _place: OwnedSemaphorePermit,
 }
 
@@ -106,7 +113,7 @@ enum CannotAsk {
 
 impl Approvals {
     pub(crate) fn new(
-        (rules, ground): (Rules, TurnPaths),
+        (rules, ground, terms): (Rules, TurnPaths, Terms),
         patience: Duration,
         end: Instant,
         spool: Arc<Spool>,
@@ -116,6 +123,7 @@ impl Approvals {
         Self {
             rules: Mutex::new(rules),
             ground,
+            terms,
             patience,
             end,
             spool,
@@ -142,11 +150,11 @@ impl Approvals {
         question: Question<'_>,
         reason: String,
     ) -> Result<(), String> {
-        let (is_granted, verdict, grant) = {
+        let (is_granted, verdict, judgement) = {
             let rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
-            let (_, grant) = question.judge(&rules, &self.ground);
-            let is_granted = rules.granted.contains(&grant);
-            (is_granted, rules.asks(reason.clone()), grant)
+            let judgement = question.judge(&rules, &self.ground);
+            let is_granted = rules.granted.contains(&judgement.grant);
+            (is_granted, rules.asks(reason.clone()), judgement)
         };
         if is_granted {
             return Ok(());
@@ -154,7 +162,7 @@ impl Approvals {
         if let Verdict::Refuse(why) = verdict {
             return Err(refusal(&why));
         }
-        match self.opened(&question, grant, &reason) {
+        match self.opened(&question, judgement, &reason) {
             Judged::Settled(settled) => settled,
             Judged::Open(open) => self.wait(open).await,
         }
@@ -163,20 +171,20 @@ impl Approvals {
     /// Settles what needs nobody. What does has a place, or is refused because
     /// too many wait already.
     pub(crate) fn judge(&self, question: &Question<'_>) -> Judged {
-        let (verdict, grant) = {
+        let judgement = {
             let rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
             question.judge(&rules, &self.ground)
         };
-        let reason = match verdict {
+        let reason = match &judgement.verdict {
             Verdict::Run => return Judged::Settled(Ok(())),
-            Verdict::Ask(reason) => reason,
-            Verdict::Refuse(why) => return Judged::Settled(Err(refusal(&why))),
+            Verdict::Ask(reason) => reason.clone(),
+            Verdict::Refuse(why) => return Judged::Settled(Err(refusal(why))),
         };
-        self.opened(question, grant, &reason)
+        self.opened(question, judgement, &reason)
     }
 
     /// A question with a place among those that wait, unless there is none.
-    fn opened(&self, question: &Question<'_>, grant: Grant, reason: &str) -> Judged {
+    fn opened(&self, question: &Question<'_>, judgement: Judgement, reason: &str) -> Judged {
         let Ok(place) = Arc::clone(&self.open).try_acquire_owned() else {
             return Judged::Settled(Err(format!(
                 "{OPEN} questions of this turn wait already; it was not run. Wait until they are \
@@ -188,12 +196,22 @@ impl Approvals {
                 "this turn has asked {QUESTIONS} times; it was not run. Say what you wanted to do"
             )));
         }
-        if grant.directory.len() > PATH_BYTES {
+        if judgement.grant.directory.len() > PATH_BYTES {
             return Judged::Settled(Err(format!(
                 "its working directory is longer than a path can be, {PATH_BYTES} bytes; it was not run"
             )));
         }
+        let behind = match question.behind(&judgement) {
+            Ok(behind) => behind,
+            Err(why) => return Judged::Settled(Err(why)),
+        };
+        let (grant, only_once) = (judgement.grant, judgement.only_once);
         let is_whole = grant.command.len() <= SHOWN_BYTES && grant.directory.len() <= WORDS_BYTES;
+        let only_once = if is_whole {
+            only_once.unwrap_or_default()
+        } else {
+            "it is not shown whole".to_owned()
+        };
         let request = ApprovalRequested {
             id: Uuid::new_v4().to_string(),
             call_id: openclaw_escape::cut(question.call_id, WORDS_BYTES),
@@ -202,33 +220,43 @@ impl Approvals {
             cwd: openclaw_escape::cut(&grant.directory, WORDS_BYTES),
             reason: openclaw_escape::cut(reason, WORDS_BYTES),
             expires_ms: 0,
-            form: if is_whole {
+            form: if only_once.is_empty() {
                 grant.form.name().to_owned()
             } else {
                 String::new()
             },
+            only_once: openclaw_escape::cut(&only_once, WORDS_BYTES),
+            terms: Some(self.terms.clone()),
         };
         Judged::Open(Open {
             request,
             grant,
+            behind,
             _place: place,
         })
     }
 
     /// Waits until somebody decides about it.
     pub(crate) async fn wait(&self, open: Open) -> Result<(), String> {
-        let is_whole = !open.request.form.is_empty();
+        let can_be_granted = !open.request.form.is_empty();
         let outcome = self.decision(open.request).await;
         let (decision, by) = outcome.map_err(|error| {
             openclaw_daemon::failure::report("ask about a call", &error);
             let error = openclaw_daemon::failure::chain(&error);
             format!("nobody can be asked to allow it ({error}); it was not run")
         })?;
+        let is_allowed = matches!(decision, Some(Decision::AllowOnce | Decision::AllowAlways));
+        if is_allowed && let Some(path) = open.behind.as_ref().and_then(Behind::changed) {
+            return Err(format!(
+                "{} is not what it was when the user was asked; it was not run. Ask again",
+                path.display()
+            ));
+        }
         match decision {
             Some(Decision::AllowOnce) => Ok(()),
             Some(Decision::AllowAlways) => {
                 let mut rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
-                if is_whole && !rules.granted.contains(&open.grant) {
+                if can_be_granted && !rules.granted.contains(&open.grant) {
                     rules.granted.push(open.grant);
                 }
                 Ok(())

@@ -11,6 +11,7 @@ use openclaw_handoff::limits::Limits;
 use openclaw_handoff::spool::{self, Header, Spool};
 use openclaw_mcp_servers::Servers;
 use openclaw_model_api::bill::{Bill, Budget};
+use openclaw_proto::approval::Terms;
 use openclaw_proto::event::Kind;
 use openclaw_proto::origin::Origin;
 use openclaw_proto::{memory, schedule};
@@ -154,7 +155,7 @@ fn approvals(folder: PathBuf) -> Approvals {
         ..TurnPaths::default()
     };
     Approvals::new(
-        (rules, ground),
+        (rules, ground, Terms::default()),
         Duration::ZERO,
         Instant::now() + Duration::from_secs(600),
         Arc::new(spool),

@@ -14,6 +14,7 @@ use openclaw_model_api::bill::Budget;
 use openclaw_model_api::route::Stop;
 use openclaw_model_api::spending;
 use openclaw_model_api::wire::Grants;
+use openclaw_proto::approval::Terms;
 use openclaw_proto::runner::{Purpose, Turn};
 use openclaw_sandbox::Level;
 use openclaw_settings::{AgentSettings, Network, RunnerSettings};
@@ -114,6 +115,25 @@ impl TurnStart<'_> {
             held,
             passing: self.passing(),
         })
+    }
+
+    /// Why a command is not run that could do more now than when it was given; `None`: it
+    /// cannot, or it is no command of a job.
+    pub(super) fn can_do_more(&self) -> Option<String> {
+        let given = self.turn.command_terms.as_ref()?;
+        let now = self.terms();
+        (!given.cover(&now)).then(|| {
+            format!(
+                "it was given at {}, and at {} it could do more: it is not run. To have it run \
+                 so from now on, run its job by hand (openclawctl cron run NAME)",
+                given.words(),
+                now.words()
+            )
+        })
+    }
+
+    fn terms(&self) -> Terms {
+        tools::terms(self.agent, self.level)
     }
 
     /// What ends with the turn.
@@ -240,6 +260,7 @@ impl TurnStart<'_> {
             offer,
             policy: self.policy(),
             rules: self.rules(),
+            terms: self.terms(),
             approval_ms: milliseconds(self.agent.tools.patience),
             decisions: spool::decisions(&self.turn_context.turns, &turn.run_id),
             speech,

@@ -31,6 +31,7 @@ fn turn(sessions: Vec<BackendSession>) -> Turn {
         received_ms: 0,
         notes: Vec::new(),
         granted_commands: Vec::new(),
+        command_terms: None,
         model: None,
         thinking_level: None,
         purpose: openclaw_proto::runner::Purpose::Message,

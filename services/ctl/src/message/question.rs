@@ -9,12 +9,12 @@ use std::thread;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::termios::{FlushArg, tcflush};
-use openclaw_proto::approval::{ApprovalRequested, ApprovalResolved, Decision};
+use openclaw_proto::approval::{ApprovalRequested, ApprovalResolved, Decision, Terms};
 use openclaw_terminal::output;
 use tokio::sync::mpsc;
 
 use crate::approvals;
-use crate::approvals::question::Question;
+use crate::approvals::question::{INDENT, Question, Screen};
 use openclaw_connection::Gateway;
 
 /// What the user may type, with what it means.
@@ -41,6 +41,7 @@ pub(super) struct Questions {
 struct Waiting {
     request: ApprovalRequested,
     session: String,
+    terms: String,
 }
 
 impl Waiting {
@@ -53,11 +54,17 @@ impl Waiting {
             session: &self.session,
             origin: "",
             form: &self.request.form,
+            only_once: &self.request.only_once,
+            terms: &self.terms,
         }
     }
 
+    fn can_be_granted(&self) -> bool {
+        self.question().can_be_granted(Screen::here())
+    }
+
     fn answers(&self) -> &'static str {
-        if self.question().can_be_granted() {
+        if self.can_be_granted() {
             ANSWERS
         } else {
             ANSWERS_ONCE
@@ -82,13 +89,13 @@ impl Questions {
         let waiting = Waiting {
             request: request.clone(),
             session: session.to_owned(),
+            terms: request.terms.as_ref().map(Terms::words).unwrap_or_default(),
         };
         if !self.asks {
             let id = output::line(approvals::short(&request.id));
             output::stderr_line(&format!(
-                "waiting to be allowed: {}\n  {}\n  openclawctl approvals allow {id}   (or: deny {id})",
-                output::line(&request.command),
-                waiting.question().heading(),
+                "waiting to be allowed:\n{}{INDENT}openclawctl approvals allow {id}   (or: deny {id})",
+                waiting.question().text(INDENT, Screen::here()),
             ));
             return;
         }
@@ -112,11 +119,9 @@ impl Questions {
         let _ = tcflush(io::stdin(), FlushArg::TCIFLUSH);
         while let Some(Ok(_)) = self.lines.as_mut().map(|it| it.lines.try_recv()) {}
         let question = waiting.question();
-        output::stderr_line(&format!(
-            "\nThe agent wants to run {}\n{}  {}",
-            question.heading(),
-            question.command("  "),
-            question.grants(),
+        output::stderr(&format!(
+            "\nThe agent wants to run\n{}",
+            question.text(INDENT, Screen::here()),
         ));
         output::stderr_prompt(waiting.answers());
         self.is_line_open = true;
@@ -129,9 +134,11 @@ impl Questions {
         }
     }
 
-    /// Asks once more below what was shown meanwhile.
+    /// Asks once more below what was shown meanwhile, which may be as long as the screen.
     pub(super) fn ask_again(&mut self) {
         if let Some(waiting) = self.waiting.front().filter(|_| self.asks) {
+            let again = waiting.question().again(INDENT, Screen::here());
+            output::stderr(&again);
             output::stderr_prompt(waiting.answers());
             self.is_line_open = true;
         }
@@ -176,7 +183,7 @@ impl Questions {
             let Some(waiting) = self.waiting.front() else {
                 continue;
             };
-            let can_be_granted = waiting.question().can_be_granted();
+            let can_be_granted = waiting.can_be_granted();
             match parse(&line) {
                 Some(Decision::AllowAlways) if !can_be_granted => self.ask_again(),
                 None => self.ask_again(),

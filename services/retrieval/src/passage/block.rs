@@ -368,6 +368,18 @@ fn is_title(text: &str) -> bool {
         && !words.iter().any(says_little)
 }
 
+/// What a first line says that it is about, before a comma or a colon.
+pub(super) fn subject(text: &str) -> Option<String> {
+    let end = text.find([',', ':', '、', '，', '：'])?;
+    let subject = text[..end].trim();
+    (is_title(subject) && !subject.starts_with(char::is_lowercase)).then(|| subject.to_owned())
+}
+
+/// Whether a line says itself what it is about.
+pub(super) fn is_labelled(line: &str) -> bool {
+    label(line).is_some()
+}
+
 /// What stands before a colon at the beginning of a line, where that is a name
 /// of something: "Wi-Fi: …".
 fn label(line: &str) -> Option<&str> {

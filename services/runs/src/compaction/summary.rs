@@ -190,6 +190,7 @@ fn turn(run_id: &str, room: &Room<'_>, planned: &Compaction) -> Turn {
         received_ms: 0,
         notes: Vec::new(),
         granted_commands: Vec::new(),
+        command_terms: None,
         model: room.model.map(str::to_owned),
         thinking_level: None,
         limits: String::new(),

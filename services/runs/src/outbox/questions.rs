@@ -43,6 +43,7 @@ pub(super) fn asked(dispatcher: &Dispatcher, approval: &Approval) {
             expires_ms: approval.expires_ms,
             can_be_always: !of_turn.form.is_empty(),
             origin: openclaw_escape::line(&of_turn.origin),
+            only_once: openclaw_escape::line(&of_turn.only_once),
         },
         extras: Extras {
             buttons: inbound::buttons(&approval.id, !of_turn.form.is_empty()),

@@ -288,6 +288,7 @@ impl Asked {
             auth_profile: self.overrides.auth_profile.clone(),
             purpose: Purpose::Message,
             granted_commands: self.granted.clone(),
+            command_terms: None,
         }
     }
 }

@@ -12,6 +12,15 @@ use crate::settings::ErrorPolicy;
 /// What is told of an answer that has nothing to it.
 const EMPTY: &str = "_(the reply is empty)_";
 
+/// Rows of a command that are on the screen of a telephone with the buttons,
+const SCREEN: usize = 16;
+/// and characters of one.
+const ROW: usize = 40;
+/// Characters of its beginning that are said again where it is longer.
+const BEGINNING: usize = 160;
+/// What the data of the button begins with that allows for good.
+const ALWAYS: &str = "approve:always:";
+
 /// Bytes of a button's data.
 const DATA: usize = 64;
 
@@ -62,10 +71,12 @@ fn instead_of_buttons(delivery: &Delivery) -> String {
     let rows = &delivery.extras.buttons;
     match &delivery.kind {
         _ if rows.is_empty() => String::new(),
-        Kind::Question {
-            id, can_be_always, ..
-        } => {
-            let always = if *can_be_always { "allow-always, " } else { "" };
+        Kind::Question { id, .. } => {
+            let always = if can_be_always(delivery) {
+                "allow-always, "
+            } else {
+                ""
+            };
             format!("Decide with /approve {id} allow-once; or {always}deny in its place")
         }
         _ => {
@@ -101,8 +112,9 @@ fn words(bot: &Bot, delivery: &Delivery) -> Rich {
             cwd,
             reason,
             origin,
+            only_once,
             ..
-        } => question(tool, command, cwd, [origin, reason]),
+        } => question(tool, command, cwd, [origin, reason, only_once]),
         Kind::Edit { .. } | Kind::Typing => Rich::default(),
     }
 }
@@ -168,7 +180,27 @@ fn escaped(words: &str) -> String {
     text
 }
 
-fn question(tool: &str, command: &str, cwd: &str, [origin, reason]: [&str; 2]) -> Rich {
+/// Whether a call that waits can be allowed for good: what is longer than a screen nobody
+/// has before them when they decide.
+fn can_be_always(delivery: &Delivery) -> bool {
+    match &delivery.kind {
+        Kind::Question {
+            command,
+            can_be_always,
+            ..
+        } => *can_be_always && rows(command) <= SCREEN,
+        _ => true,
+    }
+}
+
+/// The rows of `command` on a telephone, about.
+fn rows(command: &str) -> usize {
+    let of_line = |line: &str| line.chars().count().div_ceil(ROW).max(1);
+    command.split('\n').map(of_line).sum()
+}
+
+fn question(tool: &str, command: &str, cwd: &str, more: [&str; 3]) -> Rich {
+    let [origin, reason, only_once] = more;
     let plain = Style::default();
     let code = Style {
         is_code: true,
@@ -195,13 +227,47 @@ fn question(tool: &str, command: &str, cwd: &str, [origin, reason]: [&str; 2]) -
         rich.push("\n\n", &plain);
         rich.push(reason, &plain);
     }
+    let rows = rows(command);
+    let only_once = if rows > SCREEN {
+        "it is longer than a screen"
+    } else {
+        only_once
+    };
+    if !only_once.is_empty() {
+        rich.push(&format!("\n\nthis time only: {only_once}"), &plain);
+    }
+    // What stands beside the buttons is what is decided about.
+    if rows > SCREEN {
+        rich.push(
+            &format!("\n\n{} characters; ", command.chars().count()),
+            &plain,
+        );
+        rich.push(&beginning(tool), &code);
+        rich.push(" runs what begins with\n\n", &plain);
+        rich.push(&beginning(command), &block);
+    }
     rich
+}
+
+/// As much of `text` as shows what it begins to do.
+fn beginning(text: &str) -> String {
+    let line = text.split('\n').next().unwrap_or_default();
+    let mut beginning: String = line.chars().take(BEGINNING).collect();
+    if beginning.len() < text.len() {
+        beginning.push('…');
+    }
+    beginning
 }
 
 /// The buttons below the last message.
 pub(super) fn keyboard(bot: &Bot, delivery: &Delivery) -> Option<Value> {
-    let rows = &delivery.extras.buttons;
-    (!rows.is_empty() && shows_buttons(bot, delivery)).then(|| inline(rows))
+    let mut rows = delivery.extras.buttons.clone();
+    if !can_be_always(delivery) {
+        let is_always = |button: &Button| button.data.starts_with(ALWAYS);
+        rows.iter_mut()
+            .for_each(|row| row.retain(|it| !is_always(it)));
+    }
+    (!rows.is_empty() && shows_buttons(bot, delivery)).then(|| inline(&rows))
 }
 
 /// Whether there are buttons in the chat of `delivery`.

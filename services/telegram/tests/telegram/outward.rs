@@ -363,6 +363,46 @@ async fn outward_question_says_who_asks_where_that_is_not_seen() {
     assert!(!sent[1].text.contains("asked by"), "{}", sent[1].text);
 }
 
+/// The buttons are below the end of a long command, and its beginning above the screen.
+#[tokio::test]
+async fn outward_question_longer_than_a_screen_begins_again_at_its_buttons() {
+    let site = Site::start().await;
+    site.double.open_chat("7");
+    let button = |text: &str, data: &str| g::Button {
+        text: text.into(),
+        data: data.into(),
+        ..Default::default()
+    };
+    let buttons = vec![
+        button("Always allow", "approve:always:q"),
+        button("Deny", "approve:deny:q"),
+    ];
+    let row = g::ButtonRow { buttons };
+    let words: Vec<String> = (0..300).map(|number| format!("step{number}")).collect();
+    let filler = format!("touch pwned; : {}; ls", words.join(" "));
+    for (command, is_long) in [("touch a", false), (filler.as_str(), true)] {
+        let mut asked = question();
+        if let Some(g::delivery::Kind::Question(question)) = &mut asked.kind {
+            question.command = command.into();
+            question.can_be_always = true;
+        }
+        asked.buttons = vec![row.clone()];
+        until_over(&site, site.gateway.say(7, asked)).await;
+        let sent = site.double.sent_to(7);
+        let last = sent.last().unwrap();
+        let end: String = last.text.chars().rev().take(300).collect();
+        let end: String = end.chars().rev().collect();
+        assert_eq!(
+            end.contains("begins with\n\ntouch pwned; : step0 "),
+            is_long,
+            "{end}"
+        );
+        let keyboard = last.parameters["reply_markup"].to_string();
+        assert_eq!(!keyboard.contains("approve:always"), is_long, "{keyboard}");
+        assert!(keyboard.contains("approve:deny"), "{keyboard}");
+    }
+}
+
 #[tokio::test]
 async fn outward_reply_without_anything_says_so() {
     let site = Site::start().await;

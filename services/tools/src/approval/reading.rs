@@ -6,6 +6,7 @@ mod options;
 mod programs;
 #[cfg(test)]
 mod real;
+mod settled;
 #[cfg(test)]
 mod tests;
 
@@ -46,6 +47,16 @@ pub(super) fn refuses(words: &[Word]) -> Option<String> {
         "{name} with {:?} may do more than read",
         refused.text
     ))
+}
+
+/// Whether these words, which do more than read, do not say all that the command does.
+pub(super) fn does_more_than_its_words(words: &[Word]) -> bool {
+    let Some((name, arguments)) = words.split_first() else {
+        return true;
+    };
+    let program = settled::PROGRAMS.iter().find(|it| it.name == name.text);
+    let is_pattern = words.iter().any(|word| word.is_pattern);
+    is_pattern || program.is_none_or(|it| it.arguments.refused(arguments).is_some())
 }
 
 impl Arguments {

@@ -1,9 +1,16 @@
 //! What a call wants to do, in the words that people are asked with.
 
+use std::path::Path;
+
 use openclaw_tools::approval::effect::{self, TurnPaths};
-use openclaw_tools::approval::{Ask, Form, Grant, Rules, Verdict};
+use openclaw_tools::approval::{Ask, Form, Grant, Rules, Verdict, only_once};
 use openclaw_tools::catalog::{is_command, is_known};
 use serde_json::Value;
+
+use super::behind::Behind;
+
+/// Why nothing is allowed for good where each call is asked about.
+const ASKED_EACH_TIME: &str = "each command is asked about here (tools.exec.ask is always)";
 
 /// A call that is to be judged.
 #[derive(Debug)]
@@ -15,24 +22,55 @@ pub(crate) struct Question<'a> {
     pub(crate) only_reads: bool,
 }
 
+/// What is to be done with a call.
+#[derive(Debug)]
+pub(super) struct Judgement {
+    pub(super) verdict: Verdict,
+    /// What allowing it for good grants.
+    pub(super) grant: Grant,
+    /// Why that cannot be done; `None`: it can.
+    pub(super) only_once: Option<String>,
+}
+
 impl Question<'_> {
     /// What is to be done with it, and what allowing it for good grants.
-    pub(super) fn judge(&self, rules: &Rules, ground: &TurnPaths) -> (Verdict, Grant) {
-        if is_command(self.tool) {
+    pub(super) fn judge(&self, rules: &Rules, ground: &TurnPaths) -> Judgement {
+        let (verdict, grant, only_once) = if is_command(self.tool) {
             self.judge_command(rules, ground)
         } else {
-            self.judge_call(rules, ground)
+            let (verdict, grant) = self.judge_call(rules, ground);
+            (verdict, grant, None)
+        };
+        let is_useless = rules.ask == Ask::Always;
+        Judgement {
+            verdict,
+            grant,
+            only_once: only_once.or_else(|| is_useless.then(|| ASKED_EACH_TIME.to_owned())),
         }
     }
 
-    fn judge_command(&self, rules: &Rules, ground: &TurnPaths) -> (Verdict, Grant) {
+    /// The files that a command leads to. There are none for which only its words count.
+    pub(super) fn behind(&self, judgement: &Judgement) -> Result<Option<Behind>, String> {
+        let counts = is_command(self.tool) && judgement.only_once.is_some();
+        let directory = Path::new(&judgement.grant.directory);
+        let behind = counts.then(|| Behind::of(&self.arguments["command"], directory));
+        behind.transpose()
+    }
+
+    fn judge_command(&self, rules: &Rules, ground: &TurnPaths) -> (Verdict, Grant, Option<String>) {
         let directory = self.arguments["workdir"].as_str().unwrap_or_default();
         let directory = ground.directory(directory).display().to_string();
         let command = &self.arguments["command"];
         let variables = self.arguments.get("env").and_then(Value::as_object);
         let variables = variables.cloned().unwrap_or_default();
+        let only_once = if variables.is_empty() {
+            only_once(command, Path::new(&directory))
+        } else {
+            Some("it changes the environment that it runs in".to_owned())
+        };
         let grant = Grant::of_command(command, &variables, directory);
-        (rules.judge(command, &grant, variables.is_empty()), grant)
+        let verdict = rules.judge(command, &grant, variables.is_empty());
+        (verdict, grant, only_once)
     }
 
     fn judge_call(&self, rules: &Rules, ground: &TurnPaths) -> (Verdict, Grant) {

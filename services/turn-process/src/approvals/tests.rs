@@ -40,7 +40,7 @@ fn scene(patience: Duration) -> Scene {
     };
     let end = Instant::now() + Duration::from_secs(600);
     let approvals = Approvals::new(
-        (rules, ground),
+        (rules, ground, terms()),
         patience,
         end,
         Arc::new(spool),
@@ -51,6 +51,13 @@ fn scene(patience: Duration) -> Scene {
         approvals: Arc::new(approvals),
         reader: Reader::open(&path).unwrap(),
         _folder: folder,
+    }
+}
+
+fn terms() -> Terms {
+    Terms {
+        level: "off".to_owned(),
+        ..Terms::default()
     }
 }
 
@@ -273,7 +280,11 @@ async fn a_command_allowed_for_good_is_asked_about_in_another_folder() {
     let request = requested(&mut scene.reader).await;
     let root = scene._folder.path().canonicalize().unwrap();
     assert_eq!(request.cwd, root.to_str().unwrap());
-    assert_eq!(request.form, "line");
+    assert_eq!(
+        (request.form.as_str(), request.only_once.as_str()),
+        ("line", "")
+    );
+    assert_eq!(request.terms, Some(terms()));
     allow_for_good(&scene.approvals, request.id);
     assert_eq!(asking.await.unwrap(), Ok(()));
     let in_folder = |folder: &str| json!({"command": "rm a", "workdir": folder});
@@ -284,4 +295,50 @@ async fn a_command_allowed_for_good_is_asked_about_in_another_folder() {
     assert_eq!(settled(&scene.approvals, "exec", &in_folder("/")), None);
     let words = json!({"command": ["rm", "a"]});
     assert_eq!(settled(&scene.approvals, "exec", &words), None);
+}
+
+/// Asks about `line`, and allows it for good after `meanwhile` with the folder that it runs
+/// in; the question, and what came of it.
+async fn allowed_after(
+    line: &'static str,
+    meanwhile: impl FnOnce(&std::path::Path),
+) -> (ApprovalRequested, Result<(), String>, Scene) {
+    let mut scene = scene(Duration::from_secs(60));
+    let folder = scene._folder.path().to_owned();
+    std::fs::write(folder.join("build.sh"), "echo harmless").unwrap();
+    let approvals = Arc::clone(&scene.approvals);
+    let asking = tokio::spawn(async move { ask(&approvals, line).await });
+    let request = requested(&mut scene.reader).await;
+    meanwhile(&folder);
+    allow_for_good(&scene.approvals, request.id.clone());
+    let outcome = asking.await.unwrap();
+    (request, outcome, scene)
+}
+
+#[tokio::test]
+async fn what_is_settled_by_files_too_is_allowed_this_time_only() {
+    for line in ["sh build.sh", "make", "touch \"$HOME/a\""] {
+        let (request, outcome, scene) = allowed_after(line, |_| ()).await;
+        assert_eq!(request.form, "", "{line}");
+        assert!(!request.only_once.is_empty(), "{line}");
+        assert_eq!(outcome, Ok(()), "{line}");
+        let again = settled(&scene.approvals, "exec", &json!({"command": line}));
+        assert_eq!(again, None, "{line}");
+    }
+}
+
+#[tokio::test]
+async fn a_script_that_changed_while_it_was_asked_about_does_not_run() {
+    let rewrite = |folder: &std::path::Path| {
+        std::fs::write(folder.join("build.sh"), "echo hostile!").unwrap();
+    };
+    let (_, outcome, _scene) = allowed_after("sh build.sh", rewrite).await;
+    let why = outcome.unwrap_err();
+    assert!(
+        why.contains("build.sh") && why.contains("was not run"),
+        "{why}"
+    );
+    // Of what is not obeyed only the words count.
+    let (_, outcome, _scene) = allowed_after("rm build.sh", rewrite).await;
+    assert_eq!(outcome, Ok(()));
 }

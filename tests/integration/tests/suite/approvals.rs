@@ -338,3 +338,121 @@ async fn the_terminal_hears_what_was_decided_elsewhere() {
     assert!(seen.contains("allow-once by"), "{seen}");
     assert!(suite.written("a").is_some());
 }
+
+/// Lets the model run `command`, which nobody decides about.
+async fn undecided(suite: &Suite, model: &Server, command: &str) {
+    model.push(Scenario::tool("execute_shell", json!({"command": command})));
+    suite.say("go on").await;
+}
+
+/// The same suite, started again with `changes` to its configuration, where what nobody
+/// decides about is over after a second.
+async fn changed(suite: Suite, changes: &[(&str, &str)]) -> Suite {
+    let text = std::fs::read_to_string(suite.configuration()).unwrap();
+    let mut configuration: Value = serde_json::from_str(&text).unwrap();
+    configuration["tools"]["exec"]["approvalTimeoutSec"] = json!(1);
+    for (section, level) in changes {
+        configuration[*section] = json!({"level": level});
+    }
+    suite.configure(&configuration.to_string());
+    suite.restart().await
+}
+
+#[tokio::test]
+async fn what_was_allowed_for_good_is_asked_about_where_it_can_do_more() {
+    let (suite, model) = scene().await;
+    let (talk, waiting) = asking(&suite, &model, "touch a").await;
+    suite
+        .ctl(&["approvals", "allow", "--always", id(&waiting)])
+        .await
+        .ok();
+    talk.end().await.ok();
+    let remove = |suite: &Suite| std::fs::remove_file(suite.workspace().join("a")).unwrap();
+    remove(&suite);
+    let suite = changed(suite, &[("sandbox", "off")]).await;
+    undecided(&suite, &model, "touch a").await;
+    assert_eq!(suite.written("a"), None, "allowed where it was confined");
+    let shown = suite.ctl(&["approvals"]).await;
+    shown
+        .ended(0)
+        .says(&["touch a", "at sandbox level", "or stricter"]);
+    let suite = changed(
+        suite,
+        &[("sandbox", waiting["terms"]["level"].as_str().unwrap())],
+    )
+    .await;
+    undecided(&suite, &model, "touch a").await;
+    assert!(suite.written("a").is_some());
+}
+
+#[tokio::test]
+async fn a_script_is_allowed_this_time_only() {
+    let (suite, model) = scene().await;
+    suite.note("build.sh", "touch a");
+    let (talk, waiting) = asking(&suite, &model, "sh build.sh").await;
+    let why = waiting["onlyOnce"].as_str().unwrap();
+    assert!(
+        why.contains("\"sh\"") && why.contains("tools.exec.allowlist"),
+        "{why}"
+    );
+    let always = suite
+        .ctl(&["approvals", "allow", "--always", id(&waiting)])
+        .await;
+    always.ended(1).complains(&["this time only"]);
+    suite.ctl(&["approvals", "allow", id(&waiting)]).await.ok();
+    talk.end().await.ok();
+    assert!(suite.written("a").is_some());
+
+    // Other text by the time somebody says yes.
+    let (talk, waiting) = asking(&suite, &model, "sh build.sh").await;
+    suite.note("build.sh", "touch b");
+    suite.ctl(&["approvals", "allow", id(&waiting)]).await.ok();
+    talk.end().await.ok();
+    assert_eq!(suite.written("b"), None);
+    let suite = changed(suite, &[]).await;
+    undecided(&suite, &model, "sh build.sh").await;
+    assert_eq!(suite.written("b"), None);
+}
+
+/// The user gave it as it ran then; by hand it is given anew.
+#[tokio::test]
+async fn the_command_of_a_job_does_not_run_where_it_can_do_more() {
+    let (suite, _model) = scene().await;
+    let job = [
+        "cron",
+        "add",
+        "--command",
+        "echo x >> ran",
+        "--name",
+        "j",
+        "--every",
+        "1h",
+    ];
+    suite.ctl(&job).await.ok();
+    let run = ["cron", "run", "j"];
+    suite.ctl(&run).await.ok();
+    until(&suite, "x\n").await;
+    let edit = ["cron", "edit", "j", "--every", "1s"];
+    let suite = changed(suite, &[("sandbox", "off")]).await;
+    suite.ctl(&edit).await.ok();
+    let history = loop {
+        let history = suite.ctl(&["cron", "history", "j"]).await.ok();
+        if history.contains("it was given at") {
+            break history;
+        }
+    };
+    assert!(history.contains("openclawctl cron run NAME"), "{history}");
+    assert_eq!(suite.written("ran").as_deref(), Some("x\n"));
+    suite
+        .ctl(&["cron", "edit", "j", "--every", "1h"])
+        .await
+        .ok();
+    suite.ctl(&run).await;
+    until(&suite, "x\nx\n").await;
+}
+
+async fn until(suite: &Suite, ran: &str) {
+    while suite.written("ran").as_deref() != Some(ran) {
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+}

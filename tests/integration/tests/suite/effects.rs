@@ -7,7 +7,8 @@ use integration_tests::{Setup, Suite, Talk};
 use scripted_model::{Scenario, Server};
 use serde_json::{Value, json};
 
-const PROMPT: &str = "allow? [y]es, [a]lways, [n]o: ";
+/// Of what can be allowed this time only.
+const PROMPT: &str = "allow? [y]es, [n]o: ";
 
 /// Without a sandbox, and without a word about when somebody is asked.
 fn without_sandbox(model: &Server) -> Setup {
@@ -188,7 +189,7 @@ async fn what_is_asked_about_is_shown_as_it_is() {
         seen.contains(r"\x1b]52;c;eA==\x07\x1b[1A\u{202e}"),
         "{seen:?}"
     );
-    assert!(seen.contains("always: exactly this"), "{seen:?}");
+    assert!(seen.contains("this time only: what it does"), "{seen:?}");
     assert!(
         !seen.contains("\u{1b}]52") && !seen.contains('\u{202e}'),
         "{seen:?}"

@@ -72,6 +72,7 @@ async fn its_status_counts_the_turns() {
         received_ms: 0,
         notes: Vec::new(),
         granted_commands: Vec::new(),
+        command_terms: None,
         model: None,
         thinking_level: None,
         purpose: runner::Purpose::Message,

@@ -95,7 +95,7 @@ mod tests {
     use crate::schema;
 
     /// What the other columns of text have: names of ours, and what a person set.
-    const NOT_SAID: [(&str, &str); 76] = [
+    const NOT_SAID: [(&str, &str); 81] = [
         ("agent_calls", "agent_id"),
         ("channel_peers", "account"),
         ("channel_peers", "channel"),
@@ -117,12 +117,17 @@ mod tests {
         ("approvals", "form"),
         ("approvals", "run_id"),
         ("approvals", "session_key"),
+        ("approvals", "terms"),
         ("approvals", "tool"),
         ("command_grants", "agent_id"),
         ("command_grants", "command"),
         ("command_grants", "directory"),
         ("command_grants", "form"),
         ("command_grants", "granted_by"),
+        ("command_grants", "terms"),
+        ("command_terms", "command"),
+        ("command_terms", "job_id"),
+        ("command_terms", "terms"),
         ("devices", "device_id"),
         ("devices", "facts"),
         ("devices", "public_key"),

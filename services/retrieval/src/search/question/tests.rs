@@ -1,6 +1,8 @@
 use super::*;
 use crate::search::sample::snapshot as snapshot_of;
 
+mod words;
+
 fn read(language: Language, texts: &[&str], question: &str) -> Question {
     Question::new(question, &snapshot_of(language, texts), None)
 }
@@ -198,10 +200,8 @@ fn days_from_today_are_the_days_they_mean() {
         let says = |word: &SearchWord| calendar::says_day(&word.plain);
         assert!(!question.words.iter().any(says), "{text}");
         let key = question.day.unwrap().key;
-        assert!(
-            question.words.iter().any(|word| word.keys == [key]),
-            "{text}"
-        );
+        let word = question.words.iter().find(|word| word.keys == [key]);
+        assert_eq!(word.unwrap().factor, DAY, "{text}");
     }
     let text = "What did the roofer say?";
     assert_eq!(

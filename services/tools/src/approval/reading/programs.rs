@@ -15,7 +15,7 @@ const fn anything(name: &'static str) -> Program {
     }
 }
 
-const fn reads(name: &'static str, options: &'static str) -> Program {
+pub(super) const fn reads(name: &'static str, options: &'static str) -> Program {
     Program {
         name,
         arguments: Arguments::Reading(Options(options)),
