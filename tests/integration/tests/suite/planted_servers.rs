@@ -1,7 +1,7 @@
 //! Servers of tools whose code an agent could have written: they are given
 //! nothing that it has not.
 
-use integration_tests::{Setup, Suite, asked};
+use integration_tests::{Setup, Suite, asked, processes};
 use scripted_model::{Scenario, Server};
 use serde_json::{Value, json};
 
