@@ -2,6 +2,9 @@
 //! something is called. By words, as in `traits`.
 
 mod lists;
+mod permission;
+
+pub use permission::tells_permission;
 
 use super::language::{Language, Languages};
 use super::lexicon::is_trade;
@@ -13,6 +16,7 @@ use lists::{
     AGES, BETWEEN, BIRTHS, COLOURS, NAMING, OTHER_PLACES, PAINTS, PEOPLE, PLACES, REASONS, SITES,
     SIZES, TIMES, TRADES, WEIGHTS,
 };
+use permission::asks_permission;
 
 /// What a question wants to be told.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -170,28 +174,6 @@ pub fn sought_words(text: &str) -> Vec<String> {
     let put = phrases.filter(|phrase| has(&lower, phrase));
     let words = put.flat_map(str::split_whitespace);
     words.map(str::to_owned).collect()
-}
-
-/// How a question begins that asks whether something may be done, in lower case.
-const MAY: &str = "can i|can we|may i|may we|am i allowed|are we allowed|is it allowed|is it ok|are dogs|are pets|darf ich|dürfen wir|\
-    darf man|kann ich|können wir|kann man|ist es erlaubt|peut-on|puis-je|est-ce qu'on peut|est-ce qu’on peut|est-ce que je peux|\
-    a-t-on le droit|¿se puede|¿puedo|¿podemos|¿está permitido|¿se permite|¿se admiten";
-/// The same in Japanese, at the end.
-const MAY_IN: [&str; 5] = ["てもいい", "でもいい", "できる", "大丈夫", "禁止"];
-/// What says that something may, or may not, be done.
-const ALLOWED: &str = "allowed|not allowed|permitted|forbidden|prohibited|no|only|never|welcome|erlaubt|verboten|untersagt|gestattet|kein|\
-    keine|nur|nie|willkommen|autorisé|autorisés|interdit|interdite|interdits|admis|acceptés|refusés|refusé|pas|aucun|jamais|\
-    permitido|permitida|permiten|prohibido|prohibida|admiten|no se|nunca|solo|禁止|不可|だめ|ダメ|できない|できます|可|けない";
-
-/// Whether the question `text`, in lower case, asks whether something may be done.
-fn asks_permission(text: &str) -> bool {
-    let start = text.trim_start();
-    MAY.split('|').any(|way| start.starts_with(way)) || MAY_IN.iter().any(|way| text.contains(way))
-}
-
-/// Whether `sentence` says that something may, or may not, be done.
-pub fn tells_permission(sentence: &str) -> bool {
-    has(&sentence.to_lowercase(), ALLOWED)
 }
 
 /// Whether it is a row of a table.
