@@ -259,7 +259,10 @@ fn last_part_of_a_text_flows_when_its_passages_are_small() {
     ] {
         let parts = of(&text);
         let last = parts.last().unwrap();
-        let tokens: usize = openclaw_passages::cut(&text).iter().map(|it| it.tokens).sum();
+        let tokens: usize = openclaw_passages::cut(&text)
+            .iter()
+            .map(|it| it.tokens)
+            .sum();
         assert_eq!(
             last.flows,
             flows,

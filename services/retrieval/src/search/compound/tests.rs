@@ -109,7 +109,7 @@ fn is_near(found: f32, expected: f32) {
 #[test]
 fn parts_of_a_word_are_what_it_is() {
     let german = snapshot_of(Language::German, GERMAN);
-    let compounds = Compounds::new(&german);
+    let compounds = Compounds::new(&german, Language::German);
     let whole = || SearchWord {
         plain: "zahnarzttermin".to_owned(),
         keys: vec![1],
@@ -161,7 +161,7 @@ fn words_that_are_there_need_none_that_are_akin() {
             keys: vec![key],
             ..SearchWord::default()
         };
-        let words = Compounds::new(&english).expand("physiotherapy", word, &[]);
+        let words = Compounds::new(&english, Language::English).expand("physiotherapy", word, &[]);
         words[0].related.contains(&term::key("physiotherapist"))
     };
     assert!(expanded(1) && !expanded(term::key("physiotherapist")));
