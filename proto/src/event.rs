@@ -62,7 +62,7 @@ pub enum Kind {
     /// What the run's processes used.
     Resources(Resources),
     /// A call waits until somebody allows it.
-    ApprovalRequested(ApprovalRequested),
+    ApprovalRequested(Box<ApprovalRequested>),
     /// The call runs, or does not.
     ApprovalResolved(ApprovalResolved),
     /// More of what a tool says while it runs; its result has it again.
@@ -349,7 +349,7 @@ impl TryFrom<wire::event::Kind> for Kind {
             W::Usage(usage) => Self::Usage(usage.into()),
             W::Note(note) => Self::Note { text: note.text },
             W::Resources(resources) => Self::Resources(resources.into()),
-            W::ApprovalRequested(request) => Self::ApprovalRequested(request.into()),
+            W::ApprovalRequested(request) => Self::ApprovalRequested(Box::new(request.into())),
             W::ApprovalResolved(resolved) => Self::ApprovalResolved(resolved.into()),
             W::ToolOutput(output) => Self::ToolOutput {
                 call_id: output.call_id,
@@ -494,7 +494,7 @@ impl From<Kind> for wire::event::Kind {
             Kind::Usage(usage) => Self::Usage(usage.into()),
             Kind::Note { text } => Self::Note(wire::Note { text }),
             Kind::Resources(resources) => Self::Resources(resources.into()),
-            Kind::ApprovalRequested(request) => Self::ApprovalRequested(request.into()),
+            Kind::ApprovalRequested(request) => Self::ApprovalRequested((*request).into()),
             Kind::ApprovalResolved(resolved) => Self::ApprovalResolved(resolved.into()),
             Kind::ToolOutput { call_id, text } => {
                 Self::ToolOutput(wire::ToolOutput { call_id, text })

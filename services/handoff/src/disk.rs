@@ -229,7 +229,7 @@ mod tests {
         let mut free = 3 * RESERVE;
         for _ in 0..1000 {
             let least = kept(free, RESERVE);
-            assert!(least >= RESERVE / FLOOR && least <= RESERVE, "{least}");
+            assert!((RESERVE / FLOOR..=RESERVE).contains(&least), "{least}");
             free = free.min(least);
         }
         assert!(free < kept(free, RESERVE) + RESERVE / FLOOR / SHARE);

@@ -74,16 +74,12 @@ pub(crate) struct Approvals {
 }
 
 /// What was settled about a call at once.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "it is taken apart where it is made, and never kept"
-)]
 #[derive(Debug)]
 pub(crate) enum Judged {
     /// It runs, or does not: the error says why, for the model and the user.
     Settled(Result<(), String>),
     /// Somebody has to be asked.
-    Open(Open),
+    Open(Box<Open>),
 }
 
 /// A question that has a place among those that wait.
@@ -139,7 +135,7 @@ impl Approvals {
     pub(crate) async fn ask(&self, question: Question<'_>) -> Result<(), String> {
         match self.judge(&question) {
             Judged::Settled(settled) => settled,
-            Judged::Open(open) => self.wait(open).await,
+            Judged::Open(open) => self.wait(*open).await,
         }
     }
 
@@ -164,7 +160,7 @@ impl Approvals {
         }
         match self.opened(&question, judgement, &reason) {
             Judged::Settled(settled) => settled,
-            Judged::Open(open) => self.wait(open).await,
+            Judged::Open(open) => self.wait(*open).await,
         }
     }
 
@@ -228,12 +224,12 @@ impl Approvals {
             only_once: openclaw_escape::cut(&only_once, WORDS_BYTES),
             terms: Some(self.terms.clone()),
         };
-        Judged::Open(Open {
+        Judged::Open(Box::new(Open {
             request,
             grant,
             behind,
             _place: place,
-        })
+        }))
     }
 
     /// Waits until somebody decides about it.
@@ -312,7 +308,8 @@ impl Approvals {
         let left = i64::try_from((expires - now).as_millis()).unwrap_or(i64::MAX);
         request.expires_ms = jiff::Timestamp::now().as_millisecond().saturating_add(left);
         self.log_question(&request);
-        self.spool.push(Kind::ApprovalRequested(request))?;
+        self.spool
+            .push(Kind::ApprovalRequested(Box::new(request)))?;
         self.activity.quiet_until(expires);
         let decided = timeout_at(expires, expected).await;
         self.activity.quiet_until(Instant::now());

@@ -38,9 +38,7 @@ fn of_words(words: &Words, directory: &Path) -> Option<String> {
     if name == CHANGES_FOLDER {
         return Some("it changes the folder that it runs in".to_owned());
     }
-    if reading::refuses(words).is_none() {
-        return None;
-    }
+    reading::refuses(words)?;
     if reading::does_more_than_its_words(words) {
         return Some(format!(
             "what {shown:?} does is said by files too, which the agent can change unasked; \

@@ -77,7 +77,7 @@ async fn requested(reader: &mut Reader) -> ApprovalRequested {
     loop {
         for event in reader.news().unwrap() {
             if let Kind::ApprovalRequested(request) = event.kind {
-                return request;
+                return *request;
             }
         }
         tokio::task::yield_now().await;

@@ -45,7 +45,7 @@ impl ClaudeApprover {
         let response = match request["subtype"].as_str() {
             Some("can_use_tool") => match self.judge(request) {
                 Judged::Settled(settled) => decided(id, &request["input"], settled),
-                Judged::Open(open) => return self.answer_later(id, &request["input"], open),
+                Judged::Open(open) => return self.answer_later(id, &request["input"], *open),
             },
             other => json!({
                 "subtype": "error",

@@ -29,7 +29,7 @@ impl CodexApprover {
         let id = request["id"].clone();
         let answer = match self.judge(request, about) {
             Some(Answer::Decision(Judged::Settled(settled))) => decided(&id, settled.is_ok()),
-            Some(Answer::Decision(Judged::Open(open))) => return self.answer_later(id, open),
+            Some(Answer::Decision(Judged::Open(open))) => return self.answer_later(id, *open),
             Some(Answer::Result(result)) => json!({"id": id, "result": result}),
             None => {
                 let message = format!("{} is not known here", request["method"]);
