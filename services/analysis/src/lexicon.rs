@@ -76,8 +76,13 @@ impl Lexicon {
     fn add(&mut self, word: &str, language: usize, number: u16, members: &mut Vec<Member>) {
         let Some(&spoken) = LANGUAGES.get(language) else {
             self.japanese.push((word.into(), number));
+            // Letters stand in Japanese texts as they are: "Wi-Fi".
+            // Of what is written by its sound the beginning tells most, and the end is that of others.
+            let is_sounded = super::spaceless::is_sounded(word);
+            let mut is_first = true;
             words(word, |part| {
-                if let Word::Exact(term) = part {
+                let (Word::Exact(term) | Word::Plain(term)) = part;
+                if std::mem::take(&mut is_first) || !is_sounded {
                     let term = term.into();
                     members.push(Member { language, term });
                 }
@@ -125,6 +130,17 @@ pub fn is_known(word: &str, language: Language) -> bool {
 pub fn has_word(word: &str, language: Language) -> bool {
     let number = LANGUAGES.iter().position(|&known| known == language);
     number.is_some_and(|number| lexicon().written.contains(&hash(word, number)))
+}
+
+/// Whether `word` of a text means something else than a word of another language with the same
+/// stem: "turnos" are no "turn". Only of words that notes have in both.
+pub fn is_false_friend((word, language): (&str, Language), (other, of): (&str, Language)) -> bool {
+    let are_known = LANGUAGES.contains(&language) && LANGUAGES.contains(&of) && language != of;
+    let (own, others) = (concepts(word, language).0, concepts(other, of).0);
+    are_known
+        && !own.is_empty()
+        && !others.is_empty()
+        && own.iter().all(|concept| !others.contains(concept))
 }
 
 /// Whose a term is.
@@ -184,7 +200,8 @@ pub fn related_in(
 ) {
     let lexicon = lexicon();
     for (word, concept) in &lexicon.japanese {
-        for (start, found) in text.match_indices(&**word) {
+        let found = text.match_indices(&**word);
+        for (start, found) in found.filter(|(start, _)| is_word_at(word, &text[..*start])) {
             let range = start..start + found.len();
             let fact = lexicon.facts[usize::from(*concept)];
             members(lexicon, *concept, languages, &mut |term, own| {
@@ -192,6 +209,14 @@ pub fn related_in(
             });
         }
     }
+}
+
+/// Whether a word of Japanese may begin after `before`: two characters of katakana are the
+/// beginning of a longer word, and in the middle of another they say nothing.
+fn is_word_at(word: &str, before: &str) -> bool {
+    let is_katakana = |c: char| matches!(c, '\u{30a0}'..='\u{30ff}');
+    let is_beginning = word.chars().count() == 2 && word.chars().all(is_katakana);
+    !is_beginning || !before.ends_with(is_katakana)
 }
 
 fn members(
@@ -208,8 +233,40 @@ fn members(
     }
 }
 
+/// What lines of Japanese follow, at the end.
+const JAPANESE: &str = "# ja";
+
 /// For a language, and the hash of a term, the lists of words that go with it.
 type Lists = HashMap<(Language, u64), Vec<&'static str>>;
+
+/// Words of kinds and things of these kinds in Japanese.
+fn japanese_kinds() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let lines = KINDS.lines().skip_while(|line| *line != JAPANESE).skip(1);
+    lines.filter_map(|line| line.split_once('|'))
+}
+
+/// The same as [`things`] for what is written without spaces: calls `sink` with where in `text` a
+/// kind is named, and with what things of it are found by: pairs of characters.
+pub fn things_in(text: &str, mut sink: impl FnMut(std::ops::Range<usize>, &str)) {
+    for (kinds, list) in japanese_kinds() {
+        for kind in kinds.split_whitespace() {
+            for (start, found) in text.match_indices(kind) {
+                let range = start..start + found.len();
+                for thing in list.split_whitespace() {
+                    // One pair is enough, and tells most at the beginning.
+                    let mut first = true;
+                    words(thing, |part| {
+                        if std::mem::take(&mut first)
+                            && let Word::Exact(term) | Word::Plain(term) = part
+                        {
+                            sink(range.clone(), term);
+                        }
+                    });
+                }
+            }
+        }
+    }
+}
 
 /// The lists of a file of lines `words | words`, after lines `# LANGUAGE`: for each word on the
 /// left those on the right, and for each on the right those on the left where `is_mutual`.
@@ -224,6 +281,9 @@ fn lists(text: &'static str, is_mutual: bool) -> Lists {
         }
     };
     for line in text.lines() {
+        if line == JAPANESE {
+            break;
+        }
         if let Some(code) = line.strip_prefix("# ") {
             let of_code = LANGUAGES.into_iter().find(|it| it.code() == code);
             language = of_code.unwrap_or(language);
@@ -350,6 +410,40 @@ mod tests {
     }
 
     #[test]
+    fn words_that_only_have_a_stem_in_common_are_false_friends() {
+        let english = ("turn", Language::English);
+        assert!(is_false_friend(("turnos", Language::Spanish), english));
+        assert!(!is_false_friend(("turns", Language::English), english));
+        // Of one meaning, and of none that is known.
+        assert!(!is_false_friend(
+            ("dentista", Language::Spanish),
+            ("dentist", Language::English)
+        ));
+        assert!(!is_false_friend(("turquesa", Language::Spanish), english));
+    }
+
+    #[test]
+    fn japanese_words_are_found_in_what_is_written_without_spaces() {
+        let languages = Languages::default().with(Language::English);
+        let related = |text: &str| {
+            let mut terms = Vec::new();
+            related_in(text, languages, |_, _, (term, _)| {
+                terms.push(term.to_owned())
+            });
+            terms
+        };
+        let has = |text: &str, term: &str| related(text).iter().any(|other| other == term);
+        assert!(has("無線の名前", "wi-fi") && has("パスワードは", "暗号"));
+        // "レス" is the beginning of a restaurant, and in the middle of another word nothing.
+        assert!(has("駅のレストラン", "食堂") && !has("フォレスター", "食堂"));
+        let mut things = Vec::new();
+        things_in("犬種は何", |at, term| {
+            things.push((at, term.to_owned()))
+        });
+        assert!(things.contains(&(0..6, "柴犬".to_owned())), "{things:?}");
+    }
+
+    #[test]
     fn things_are_of_the_kind_that_a_word_names() {
         let all = |word, language| {
             let mut terms = Vec::new();
@@ -378,7 +472,8 @@ mod tests {
     fn lists_have_words_on_both_sides() {
         for line in [KINDS, OPPOSITES].iter().flat_map(|text| text.lines()) {
             if let Some(code) = line.strip_prefix("# ") {
-                assert!(LANGUAGES.iter().any(|it| it.code() == code), "{line}");
+                let is_known = LANGUAGES.iter().any(|it| it.code() == code);
+                assert!(is_known || line == JAPANESE, "{line}");
                 continue;
             }
             let (left, right) = line.split_once('|').unwrap();

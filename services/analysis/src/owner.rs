@@ -91,6 +91,34 @@ pub fn is_somebodys(sentence: &str, is_asked: impl Fn(&str) -> bool) -> bool {
     })
 }
 
+/// What is paid for something, in lower case.
+const PAYMENTS: &str = "rent rents fee fees dues price cost costs paid total deposit balance charge bill miete pacht gebühr beitrag preis \
+    kosten kostet bezahlt gesamt gesamtpreis anzahlung rechnung loyer cotisation prix coût payé total acompte facture frais tarif alquiler \
+    renta cuota precio coste pagado total señal factura tarifa each person month year adult child";
+
+/// Whether `sentence` begins with a word for something, that is not what is paid: more than numbers,
+/// days and what they are of.
+pub fn names_thing(sentence: &str) -> bool {
+    if super::sought::is_spaceless(sentence) {
+        return super::spaceless::names_thing(sentence);
+    }
+    let tokens = tokens(sentence, |_| false);
+    let is_thing = |text: &str| {
+        let lower = text.to_lowercase();
+        text.chars().count() > UNIT
+            && !text.contains(|c: char| c.is_ascii_digit())
+            && stop_words::languages_of(&lower) == Languages::default()
+            && super::traits::facts(text).is_empty()
+            && !super::lexicon::is_frame(&lower)
+    };
+    let first = tokens.iter().find(|token| is_thing(token.text));
+    let is_payment = |text: &str| {
+        let lower = text.to_lowercase();
+        PAYMENTS.split_whitespace().any(|payment| payment == lower)
+    };
+    first.is_some_and(|first| !is_payment(first.text))
+}
+
 /// Shorter words are units, as in "9 g salt"; in bytes.
 const UNIT: usize = 3;
 
@@ -130,6 +158,20 @@ mod tests {
         let ours = |sentence| is_ours(sentence, |word| word == "passport" || word == "Pass");
         assert!(ours("My passport expires in May") && ours("unser Pass gilt noch"));
         assert!(!ours("My brother has a passport") && !ours("Ellis's passport expires"));
+    }
+
+    #[test]
+    fn what_begins_with_a_thing_names_one() {
+        for sentence in [
+            "Insured with Petwell, £11 a month",
+            "| Batterie | 96 € |",
+            "電池 96円",
+        ] {
+            assert!(names_thing(sentence), "{sentence}");
+        }
+        for sentence in ["£11 a month", "Rent £58 a year, to the council", "96円"] {
+            assert!(!names_thing(sentence), "{sentence}");
+        }
     }
 
     #[test]

@@ -2,8 +2,12 @@
 //! something is called. By words, as in `traits`.
 
 mod lists;
+mod permission;
+
+pub use permission::tells_permission;
 
 use super::language::{Language, Languages};
+use super::lexicon::is_trade;
 use super::reference::refers_back;
 use super::stop_words;
 use super::terms::{Word, words};
@@ -12,6 +16,7 @@ use lists::{
     AGES, BETWEEN, BIRTHS, COLOURS, NAMING, OTHER_PLACES, PAINTS, PEOPLE, PLACES, REASONS, SITES,
     SIZES, TIMES, TRADES, WEIGHTS,
 };
+use permission::asks_permission;
 
 /// What a question wants to be told.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -40,6 +45,10 @@ impl Sought {
     pub const SPAN: Self = Self(512);
     /// Where something takes place, in Japanese, which says it in a word of its own.
     pub const SITE: Self = Self(1024);
+    /// In which year something was, or will be.
+    pub const YEAR: Self = Self(2048);
+    /// Whether something may be done: what says that it may, or may not, tells it best.
+    pub const PERMISSION: Self = Self(4096);
 
     /// Whether nothing is wanted in particular.
     pub const fn is_empty(self) -> bool {
@@ -69,7 +78,7 @@ const FIRST: [(Sought, &str); 3] = [
     ),
 ];
 /// The same, anywhere.
-const ANYWHERE: [(Sought, &str); 8] = [
+const ANYWHERE: [(Sought, &str); 9] = [
     (
         Sought::NAME,
         "name of|names of|'s name|what is the name|called|named|heißt|heisst|heißen|wie nennt|name von|name der|\
@@ -82,7 +91,7 @@ const ANYWHERE: [(Sought, &str); 8] = [
     ),
     (
         Sought::TRADE,
-        "for a living|what is the job|wovon lebt|beruflich|von beruf|beruf von|for work|'s job|’s job|'s profession|welchen beruf|was arbeitet|quel métier|quelle profession|le métier de|la profession de|métier d'|dans la vie|\
+        "for a living|what is the job|wovon lebt|do for work|beruflich|von beruf|beruf von|for work|'s job|’s job|'s profession|welchen beruf|was arbeitet|quel métier|quelle profession|le métier de|la profession de|métier d'|dans la vie|\
          a qué se dedica|en qué trabaja|qué profesión|仕事は何|職業",
     ),
     (
@@ -91,13 +100,17 @@ const ANYWHERE: [(Sought, &str); 8] = [
     ),
     (
         Sought::SIZE,
-        "how tall|what height|how wide|wie breit|wie tief|körpergröße|mesure|quelle taille|cuánto mide|身長|何センチ|何メートル",
+        "how tall|what height|how wide|wie breit|wie tief|körpergröße|mesure|quelle taille fait|quelle taille a|cuánto mide|身長|何センチ|何メートル",
     ),
     (
         Sought::SPAN,
         "how long is|how long are|how long was|how long were|wie lang ist|wie lang sind|wie lang war|quelle longueur",
     ),
     (Sought::SITE, "場所"),
+    (
+        Sought::YEAR,
+        "what year|which year|welchem jahr|welches jahr|quelle année|qué año|何年に|何年の|何年生まれ",
+    ),
     (
         Sought::AGE,
         "how old|what age|wie alt|welches alter|quel âge|qué edad|cuántos años tiene|cuántos años tengo|何歳|おいくつ",
@@ -124,12 +137,28 @@ pub fn sought(text: &str) -> Sought {
         .take(EARLY)
         .collect();
     let first = FIRST.iter().filter(|(_, phrases)| has(&early, phrases));
+    let is_of_colour = lower.split_whitespace().any(|word| word.ends_with("farbe"));
+    let colour = if is_of_colour {
+        Sought::COLOUR
+    } else {
+        Sought::default()
+    };
     let others = ANYWHERE.iter().filter(|(_, phrases)| has(&lower, phrases));
     let all = first.chain(others);
-    all.fold(Sought::default(), |sum, (one, _)| Sought(sum.0 | one.0))
+    let sum = all.fold(colour, |sum, (one, _)| Sought(sum.0 | one.0));
+    if asks_permission(&lower) {
+        sum.with(Sought::PERMISSION)
+    } else {
+        sum
+    }
 }
 
 impl Sought {
+    /// Without the members of `other`.
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
     /// The members of both.
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -150,6 +179,28 @@ pub fn sought_words(text: &str) -> Vec<String> {
 /// Whether it is a row of a table.
 pub fn is_row(sentence: &str) -> bool {
     sentence.trim_start().starts_with('|')
+}
+
+/// Whether the row `row` of a table names who is asked for, as `is_asked` says of a word, only
+/// beside other words, in a cell that has none of the facts `asked`: what its other cells tell
+/// is of whom its first one names. "| Neil | 2 April | wife is Farah |" has no birthday of Farah's.
+pub fn is_row_of_another(row: &str, asked: Traits, is_asked: impl Fn(&str) -> bool) -> bool {
+    if !is_row(row) || asked.is_empty() {
+        return false;
+    }
+    let cells = row.split('|').map(str::trim);
+    let cells: Vec<&str> = cells.filter(|cell| !cell.is_empty()).collect();
+    let has_name = |cell: &&str| tokens(cell, &is_asked).iter().any(|it| it.is_asked);
+    let is_alone = |cell: &str| {
+        let mut tokens = tokens(cell, &is_asked).into_iter();
+        tokens.all(|token| token.is_asked || token.is_capital)
+    };
+    let first = cells.first().filter(|first| !has_name(first));
+    let is_other = first.is_some_and(|first| tokens(first, &is_asked).iter().any(is_name));
+    let mut named = cells.iter().copied().filter(has_name).peekable();
+    is_other
+        && named.peek().is_some()
+        && named.all(|cell| !is_alone(cell) && !asked.meets(facts(cell)))
 }
 
 fn is_placed(text: &str, language: Language) -> bool {
@@ -214,6 +265,12 @@ fn is_of_trade(sentence: &str, is_asked: impl Fn(&str) -> bool) -> bool {
     false
 }
 
+/// Whether a word of it is what somebody is by trade: "Gwen, part-time bookkeeper".
+fn names_trade(lower: &str, language: Language) -> bool {
+    let mut words = lower.split(|c: char| !c.is_alphanumeric());
+    words.any(|word| !word.is_empty() && is_trade(word, language))
+}
+
 /// Whether a cell of a row is a number and nothing else, as an age or a year is.
 fn has_count(row: &str) -> bool {
     let mut cells = row.split('|').map(str::trim);
@@ -222,12 +279,26 @@ fn has_count(row: &str) -> bool {
 
 const DAYS: Traits = Traits::DATE.with(Traits::RELATIVE);
 
+/// Whether a number of it may be a year.
+fn has_year(text: &str) -> bool {
+    const YEAR: usize = 4;
+    let mut numbers = text.split(|c: char| !c.is_ascii_digit());
+    numbers.any(|number| number.len() == YEAR)
+}
+
+/// Whether it tells a year, or one told from another: "last year", "平成3年".
+fn is_dated(text: &str) -> bool {
+    let is_of_era = || {
+        ["昭和", "平成", "令和"]
+            .iter()
+            .any(|era| text.contains(era))
+    };
+    has_year(text) || is_of_era() || facts(text).meets(Traits::RELATIVE)
+}
+
 /// Whether it tells an age, or the year of a birth.
 fn is_aged(lower: &str) -> bool {
-    const YEAR: usize = 4;
-    let numbers = lower.split(|c: char| !c.is_ascii_digit());
-    let has_year = numbers.into_iter().any(|number| number.len() == YEAR);
-    (has_year && has(lower, BIRTHS))
+    (has_year(lower) && has(lower, BIRTHS))
         || (facts(lower).meets(Traits::NUMBER) && has(lower, AGES))
         || has_unit(lower, "jährige|jähriger|jähriges|jährig|yo")
 }
@@ -321,8 +392,9 @@ impl Sought {
                 let tokens = tokens(sentence, &is_asked);
                 has(&lower, PEOPLE) || tokens.iter().any(is_name)
             };
-            let is_of_years = || is_aged(&lower) || has_count(sentence);
+            let is_of_years = || is_aged(&lower) || has_count(sentence) || has_year(sentence);
             return (!self.has(Self::AGE) || is_of_years())
+                && (!self.has(Self::YEAR) || is_dated(sentence))
                 && (!self.has(Self::PERSON) || is_spaceless(sentence) || is_somebody());
         }
         let is_listed = || {
@@ -354,8 +426,12 @@ impl Sought {
                 || has(&lower, "de color|de couleur|in der farbe"))
             && (!self.has(Self::AGE) || is_aged(&lower))
             && (!self.has(Self::SITE) || has(sentence, SITES))
+            && (!self.has(Self::YEAR) || is_dated(sentence))
             && (!self.has(Self::SPAN) || is_measured(&lower))
-            && (!self.has(Self::TRADE) || has(&lower, TRADES) || is_of_trade(sentence, &is_asked))
+            && (!self.has(Self::TRADE)
+                || has(&lower, TRADES)
+                || names_trade(&lower, language)
+                || is_of_trade(sentence, &is_asked))
             && (!self.has(Self::PERSON)
                 || is_spaceless
                 || is_somebody()

@@ -105,7 +105,7 @@ pub fn is_inflected(run: &str, piece: &Range<usize>) -> bool {
 const TELL: [&str; 3] = ["教", "知", "調"];
 const ENDINGS: [&str; 5] = ["えて", "えろ", "りたい", "って", "べて"];
 /// Words that say that something is now, or always.
-const NOW: [&str; 6] = ["現在", "最終的", "結局", "普段", "正確", "今"];
+const NOW: [&str; 8] = ["現在", "最終的", "結局", "普段", "正確", "次回", "今", "次"];
 
 /// How long the word at the beginning of `text` is that says only that something is now, or is
 /// to be told: "今" is one, and not that of "今月".
@@ -124,6 +124,24 @@ pub fn is_staying(piece: &str) -> bool {
     ["住", "勤", "働"]
         .iter()
         .any(|verb| piece.starts_with(verb))
+}
+
+/// Whether `piece` is written by its sound, as words of other languages are: two characters of it
+/// are in many of them.
+pub fn is_sounded(piece: &str) -> bool {
+    piece.chars().all(|c| script(c) == Script::Katakana)
+}
+
+/// Whether a piece of `text` is a word for something: two characters at least, and no day.
+pub(super) fn names_thing(text: &str) -> bool {
+    let runs = super::word::runs(text).filter(|(_, is_spaced)| !is_spaced);
+    let mut pieces = runs.flat_map(|(run, _)| pieces(run).into_iter().map(move |at| &run[at]));
+    let is_time = |piece: &str| {
+        piece.contains([
+            '年', '月', '日', '円', '万', '千', '時', '曜', '分', '回', '約',
+        ])
+    };
+    pieces.any(|piece| piece.chars().count() > 1 && !is_time(piece))
 }
 
 /// What is left of `range` without what `skip` finds at the beginning of a text.
@@ -188,6 +206,16 @@ mod tests {
         assert_eq!(said("現在の鳩の数を教えて"), ["鳩", "数"]);
         assert_eq!(said("教室を調べて"), ["教室"]);
         assert!(is_staying("住") && !is_staying("鳩"));
+    }
+
+    #[test]
+    fn things_are_words_that_are_no_days_and_no_sums() {
+        assert!(names_thing("電池 96円") && !names_thing("9月3日 96円"));
+    }
+
+    #[test]
+    fn words_that_are_written_by_their_sound_are_in_katakana() {
+        assert!(is_sounded("フォレスター") && !is_sounded("鳩") && !is_sounded("鳩レース"));
     }
 
     #[test]

@@ -371,7 +371,7 @@ const ASKED: [(Traits, &str); 11] = [
         welchem jahr|quand|quel jour|quelle heure|quelle date|quel mois|quelle année|cuándo|cuando|qué día|\
         que dia|qué hora|qué fecha|qué mes|qué año|いつ|何時|何日|何曜|何月|何年"),
     (Traits::MONEY.with(Traits::NUMBER), "how much|wie viel|wieviel|combien|cuánto|cuanto"),
-    (Traits::MONEY.with(Traits::AMOUNT), "how much is|how much are|how much was|how much were|price|prices|cost|costs|pay|pays|paid|paying|wie teuer|preis|kostet|kosten|kostete|\
+    (Traits::MONEY.with(Traits::AMOUNT), "how much money|wie viel geld|combien d'argent|combien d’argent|cuánto dinero|how much is|how much are|how much was|how much were|price|prices|cost|costs|pay|pays|paid|paying|wie teuer|preis|kostet|kosten|kostete|\
         gekostet|bezahlt|bezahlen|zahlt|zahlen|zahle|quel prix|prix|coûte|coûtent|coûté|coûter|paie|paye|payer|payé|precio|\
         cuesta|cuestan|costó|costaron|costará|vale|paga|pago|pagar|pagué"),
     // Where no word stands beside a number, its sign does.

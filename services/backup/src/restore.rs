@@ -3,12 +3,14 @@
 use std::fs::{self, DirBuilder};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use nix::sys::statvfs::statvfs;
 use openclaw_config::Paths;
 use openclaw_config::restored;
 use openclaw_config::state_lock::StateLock;
+use openclaw_folder::ConfiguredFolder;
 
 use crate::check::{Backup, check};
 use crate::error::Error;
@@ -17,7 +19,7 @@ use crate::manifest::{Manifest, Workspace};
 use crate::mentions::{self, Mention};
 use crate::obeyed::Obeyed;
 use crate::place::moved;
-use crate::swap::Swap;
+use crate::swap::{Swap, real};
 use crate::unfinished::Unfinished;
 use crate::unpack::Unpacking;
 
@@ -49,6 +51,8 @@ pub struct Options {
     pub paths: Paths,
     /// What becomes of workspaces elsewhere.
     pub existing: Existing,
+    /// Folders in which agents write until now: no link there is followed.
+    pub written: Vec<PathBuf>,
     /// The command that ends this process, for whoever wants the state meanwhile.
     pub stop: String,
 }
@@ -83,23 +87,17 @@ pub fn restore(file: &Path, options: &Options, unfinished: &Unfinished) -> Resul
     let stamp = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S").to_string();
     let parent = paths.state.parent().unwrap_or(Path::new("/"));
     make(parent)?;
-    let state = Swap::at(&paths.state, &stamp)?;
-    let workspaces = workspaces(&manifest, options, &stamp)?;
+    let workspaces = workspaces(&manifest, options)?;
+    let state = Swap::at(real(&paths.state)?, &stamp, unfinished)?;
+    let swap = |(workspace, place)| Ok((workspace, Swap::at(place, &stamp, unfinished)?));
+    let workspaces: Result<Vec<(Workspace, Swap)>, Error> =
+        workspaces.into_iter().map(swap).collect();
+    let workspaces = workspaces?;
     let mut all: Vec<&Swap> = vec![&state];
     all.extend(workspaces.iter().map(|(_, swap)| swap));
     room(&manifest, &all)?;
-    let begun = all.iter().try_for_each(|it| unfinished.begin(&it.staging));
-    let unpacked = begun
-        .and_then(|()| unpack(file, &manifest, &state, &workspaces, paths))
-        .and_then(|()| unfinished.settle());
-    if let Err(error) = unpacked {
-        // Nobody was told of them; what cannot be removed has a name that says
-        // what it is.
-        for swap in all {
-            let _ = fs::remove_dir_all(&swap.staging);
-        }
-        return Err(error);
-    }
+    unpack(file, &manifest, &state, &workspaces, paths)?;
+    unfinished.settle()?;
     let mut placed = Vec::new();
     for (workspace, swap) in &workspaces {
         let before = swap.exchange()?;
@@ -127,33 +125,33 @@ fn locks(options: &Options) -> Result<Vec<StateLock>, Error> {
     Ok(locks?)
 }
 
-/// Where workspaces outside the state directory go.
-fn workspaces(
-    manifest: &Manifest,
-    options: &Options,
-    stamp: &str,
-) -> Result<Vec<(Workspace, Swap)>, Error> {
+/// Where workspaces outside the state directory go, without links.
+fn workspaces(manifest: &Manifest, options: &Options) -> Result<Vec<(Workspace, PathBuf)>, Error> {
     if options.existing == Existing::Kept {
         return Ok(Vec::new());
     }
     let obeyed = Obeyed::of(&options.paths);
-    let mut swaps = Vec::new();
+    let place = |workspace: &Workspace| moved(&workspace.place, manifest, &options.paths);
+    let restored = manifest.workspaces.iter().map(place);
+    let written: Arc<[PathBuf]> = restored.chain(options.written.iter().cloned()).collect();
+    let mut places = Vec::new();
     let mut taken = Vec::new();
     for workspace in &manifest.workspaces {
-        let place = moved(&workspace.place, manifest, &options.paths);
+        let place = place(workspace);
         if let Some(why) = obeyed.why(&place) {
             return Err(Error::Obeyed { place, why });
         }
+        let place = ConfiguredFolder::new(place, Arc::clone(&written)).resolved()?;
         if is_taken(&place) {
             taken.push(place.clone());
         }
         make(place.parent().unwrap_or(Path::new("/")))?;
-        swaps.push((workspace.clone(), Swap::at(&place, stamp)?));
+        places.push((workspace.clone(), place));
     }
     if options.existing == Existing::Refused && !taken.is_empty() {
         return Err(Error::Taken(taken));
     }
-    Ok(swaps)
+    Ok(places)
 }
 
 /// A folder without anything in it is nobody's loss.

@@ -9,37 +9,41 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
 use crate::error::Error;
+use crate::unfinished::{self, Beside, Unfinished};
 
 /// Where a folder is to be, with the names that are used beside it.
 #[derive(Debug)]
 pub(crate) struct Swap {
     /// The place.
     pub(crate) place: PathBuf,
-    /// Where the new folder is made.
+    /// Where the new folder is made: what a killed process leaves there is half of one.
     pub(crate) staging: PathBuf,
+    _beside: Beside,
+    /// Where it goes when it is whole, and the old one for a moment after it.
+    whole: PathBuf,
     /// Where the old one goes.
     aside: PathBuf,
 }
 
 impl Swap {
-    /// That of `place`, whose own link is followed; `stamp` makes the names.
-    pub(crate) fn at(place: &Path, stamp: &str) -> Result<Self, Error> {
-        let place = match place.canonicalize() {
-            Ok(place) => place,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => place.to_owned(),
-            Err(error) => return Err(Error::io("look at", place)(error)),
-        };
-        let beside = |what: &str| {
+    /// That of `place`, in which no link is; `stamp` makes the names. What is made is removed
+    /// where `unfinished` ends it.
+    pub(crate) fn at(place: PathBuf, stamp: &str, unfinished: &Unfinished) -> Result<Self, Error> {
+        if is_mounted(&place) {
+            return Err(Error::Mounted(place));
+        }
+        let named = |what: &str| {
             let mut name = place.file_name().unwrap_or_default().to_owned();
             name.push(format!(".{what}-{stamp}"));
             free(place.with_file_name(name))
         };
-        if is_mounted(&place) {
-            return Err(Error::Mounted(place));
-        }
+        let parent = place.parent().unwrap_or(Path::new("/"));
+        let beside = Beside::new(parent, unfinished::RESTORE, unfinished)?;
         Ok(Self {
-            staging: beside("restoring"),
-            aside: beside("before-restore"),
+            staging: beside.path().join("new"),
+            _beside: beside,
+            whole: named("restored"),
+            aside: named("before-restore"),
             place,
         })
     }
@@ -52,8 +56,10 @@ impl Swap {
             sync_parent(&self.place)?;
             return Ok(None);
         }
-        match rename(&self.staging, &self.place, RenameFlags::EXCHANGE) {
-            Ok(()) => rename(&self.staging, &self.aside, RenameFlags::NOREPLACE)?,
+        // Whoever finds it from here on finds a whole one.
+        rename(&self.staging, &self.whole, RenameFlags::NOREPLACE)?;
+        match rename(&self.whole, &self.place, RenameFlags::EXCHANGE) {
+            Ok(()) => rename(&self.whole, &self.aside, RenameFlags::NOREPLACE)?,
             // A file system that cannot do both at once.
             Err(Error::Io { source, .. }) if is_unknown(&source) => self.one_after_the_other()?,
             Err(error) => return Err(error),
@@ -65,11 +71,19 @@ impl Swap {
     fn one_after_the_other(&self) -> Result<(), Error> {
         let failed = |path| Error::io("rename", path);
         fs::rename(&self.place, &self.aside).map_err(failed(&self.place))?;
-        fs::rename(&self.staging, &self.place).map_err(|error| {
+        fs::rename(&self.whole, &self.place).map_err(|error| {
             // Back to what it was, as far as that goes.
             let _ = fs::rename(&self.aside, &self.place);
-            failed(&self.staging)(error)
+            failed(&self.whole)(error)
         })
+    }
+}
+
+/// `path` without links, as far as there is something.
+pub(crate) fn real(path: &Path) -> Result<PathBuf, Error> {
+    match path.canonicalize() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(path.to_owned()),
+        found => found.map_err(Error::io("look at", path)),
     }
 }
 
@@ -120,6 +134,10 @@ fn sync_parent(place: &Path) -> Result<(), Error> {
 mod tests {
     use super::*;
 
+    fn at(place: &Path) -> Swap {
+        Swap::at(place.to_owned(), "1", &Unfinished::default()).unwrap()
+    }
+
     #[test]
     fn folder_takes_the_place_of_another_which_is_kept() {
         let folder = tempfile::tempdir().unwrap();
@@ -129,12 +147,15 @@ mod tests {
             ("newer", Some("new")),
             ("last", Some("newer")),
         ] {
-            let swap = Swap::at(&place, "1").unwrap();
+            let swap = at(&place);
             fs::create_dir(&swap.staging).unwrap();
             fs::write(swap.staging.join("x"), says).unwrap();
             let aside = swap.exchange().unwrap();
             assert_eq!(fs::read_to_string(place.join("x")).unwrap(), says);
-            assert!(!swap.staging.exists());
+            assert!(!swap.staging.exists() && !swap.whole.exists());
+            let beside = swap.staging.parent().unwrap().to_owned();
+            drop(swap);
+            assert!(!beside.exists());
             let found = aside.map(|aside| fs::read_to_string(aside.join("x")).unwrap());
             assert_eq!(found.as_deref(), kept);
         }
@@ -144,8 +165,8 @@ mod tests {
     fn folders_change_places_one_after_the_other_too() {
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().join("state");
-        let swap = Swap::at(&place, "1").unwrap();
-        for path in [&place, &swap.staging] {
+        let swap = at(&place);
+        for path in [&place, &swap.whole] {
             fs::create_dir(path).unwrap();
         }
         fs::write(place.join("old"), "").unwrap();
@@ -166,13 +187,15 @@ mod tests {
         fs::create_dir(&real).unwrap();
         let link = folder.path().join("link");
         std::os::unix::fs::symlink(&real, &link).unwrap();
-        let swap = Swap::at(&link, "1").unwrap();
-        assert_eq!(swap.place, real.canonicalize().unwrap());
+        assert_eq!(super::real(&link).unwrap(), real.canonicalize().unwrap());
+        let missing = folder.path().join("missing");
+        assert_eq!(super::real(&missing).unwrap(), missing);
     }
 
     #[test]
     fn mount_point_is_refused_by_name() {
-        let error = Swap::at(Path::new("/proc"), "1").unwrap_err().to_string();
+        let error = Swap::at("/proc".into(), "1", &Unfinished::default()).unwrap_err();
+        let error = error.to_string();
         assert!(error.contains("/proc is a mount point"), "{error}");
     }
 }

@@ -102,9 +102,20 @@ impl Scene {
     }
 
     fn restored(&self, home: &str, existing: Existing) -> Result<Restored, Error> {
+        self.restored_where(home, existing, Vec::new())
+    }
+
+    /// Where agents write in these folders.
+    fn restored_where(
+        &self,
+        home: &str,
+        existing: Existing,
+        written: Vec<PathBuf>,
+    ) -> Result<Restored, Error> {
         let options = Options {
             paths: self.paths_at(home),
             existing,
+            written,
             stop: "stop it".to_owned(),
         };
         restore(&self.file(), &options, &Unfinished::default())

@@ -13,8 +13,10 @@ use tempfile::TempDir;
 use crate::error::Error;
 use crate::layout::PRIVATE_FOLDER;
 
-/// How the folders of backups begin that are being written.
-pub(crate) const PREFIX: &str = ".openclaw-backup-";
+/// How the folders of backups begin that are being written,
+pub(crate) const BACKUP: &str = ".openclaw-backup-";
+/// and of what is being restored.
+pub(crate) const RESTORE: &str = ".openclaw-restore-";
 /// How often a folder is removed again in which somebody writes at the same time.
 const REMOVALS: usize = 5;
 /// How often a folder is made anew that somebody took for a dead process's.
@@ -88,14 +90,14 @@ fn remove(path: &Path) {
     for _ in 0..REMOVALS {
         match fs::remove_dir_all(path) {
             Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {}
-            // What stays has a name that says what it is, and the next backup removes it.
+            // What stays has a name that says what it is, and the next one removes it.
             _ => return,
         }
     }
 }
 
-/// A folder for its owner alone beside a backup, in which it is written. It goes when it
-/// is dropped; that of a process which was killed, at the next backup: nobody holds it.
+/// A folder for its owner alone beside what is made in it. It goes when it is dropped; that of a
+/// process which was killed, at the next backup or restore there: nobody holds it.
 #[derive(Debug)]
 pub(crate) struct Beside {
     folder: TempDir,
@@ -104,11 +106,11 @@ pub(crate) struct Beside {
 
 impl Beside {
     /// Makes one in `folder`, where those of dead processes are removed.
-    pub(crate) fn new(folder: &Path, unfinished: &Unfinished) -> Result<Self, Error> {
+    pub(crate) fn new(folder: &Path, prefix: &str, unfinished: &Unfinished) -> Result<Self, Error> {
         sweep(folder);
         let mut tries = TRIES;
         loop {
-            let made = held(folder).map_err(Error::io("write in", folder))?;
+            let made = held(folder, prefix).map_err(Error::io("write in", folder))?;
             if let Some(beside) = made {
                 unfinished.begin(beside.path())?;
                 return Ok(beside);
@@ -126,11 +128,10 @@ impl Beside {
     }
 }
 
-/// A new folder in `folder`; None: another backup took it for a dead process's before it
-/// was held.
-fn held(folder: &Path) -> io::Result<Option<Beside>> {
+/// A new folder in `folder`; None: somebody took it for a dead process's before it was held.
+fn held(folder: &Path, prefix: &str) -> io::Result<Option<Beside>> {
     let made = tempfile::Builder::new()
-        .prefix(PREFIX)
+        .prefix(prefix)
         .permissions(Permissions::from_mode(PRIVATE_FOLDER))
         .tempdir_in(folder)?;
     let file = match File::open(made.path()) {
@@ -153,7 +154,7 @@ fn is_there(held: &File, path: &Path) -> bool {
         .is_ok_and(|held| now.is_ok_and(|now| now == held))
 }
 
-/// Removes what backups of this user left in `folder` whose processes are dead.
+/// Removes what backups and restores of this user left in `folder` whose processes are dead.
 fn sweep(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else {
         return;
@@ -162,9 +163,9 @@ fn sweep(folder: &Path) {
         if entry
             .file_name()
             .to_str()
-            .is_some_and(|name| name.starts_with(PREFIX))
+            .is_some_and(|name| name.starts_with(BACKUP) || name.starts_with(RESTORE))
         {
-            // Whatever is in the way of that keeps no backup from being made.
+            // Whatever is in the way of that keeps nothing from being made.
             let _ = remove_left(&entry.path());
         }
     }
@@ -202,7 +203,7 @@ mod tests {
     #[test]
     fn folder_is_its_owners_alone_and_goes() {
         let top = tempfile::tempdir().unwrap();
-        let beside = Beside::new(top.path(), &Unfinished::default()).unwrap();
+        let beside = Beside::new(top.path(), BACKUP, &Unfinished::default()).unwrap();
         let mode = fs::metadata(beside.path()).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode, PRIVATE_FOLDER);
         fs::write(beside.path().join("x"), "").unwrap();
@@ -213,15 +214,15 @@ mod tests {
     #[test]
     fn what_dead_processes_left_goes_and_what_lives_stays() {
         let top = tempfile::tempdir().unwrap();
-        let living = Beside::new(top.path(), &Unfinished::default()).unwrap();
-        let left = |name: &str| top.path().join(format!("{PREFIX}{name}"));
+        let living = Beside::new(top.path(), BACKUP, &Unfinished::default()).unwrap();
+        let left = |name: &str| top.path().join(format!("{RESTORE}{name}"));
         fs::create_dir_all(left("folder").join("a/b")).unwrap();
         fs::write(left("file"), "").unwrap();
         let own = top.path().join("own");
         fs::create_dir(&own).unwrap();
         fs::write(own.join("x"), "").unwrap();
         symlink(&own, left("link")).unwrap();
-        let other = Beside::new(top.path(), &Unfinished::default()).unwrap();
+        let other = Beside::new(top.path(), BACKUP, &Unfinished::default()).unwrap();
         assert!(living.path().exists() && other.path().exists());
         assert!(living.path() != other.path());
         assert!(!left("folder").exists() && !left("file").exists());
@@ -232,7 +233,7 @@ mod tests {
     fn work_that_is_ended_makes_nothing_more() {
         let top = tempfile::tempdir().unwrap();
         let unfinished = Unfinished::default();
-        let beside = Beside::new(top.path(), &unfinished).unwrap();
+        let beside = Beside::new(top.path(), RESTORE, &unfinished).unwrap();
         fs::write(beside.path().join("x"), "").unwrap();
         assert!(unfinished.end());
         assert!(!beside.path().exists());
@@ -245,7 +246,7 @@ mod tests {
     fn work_that_takes_its_place_is_not_ended() {
         let top = tempfile::tempdir().unwrap();
         let unfinished = Unfinished::default();
-        let beside = Beside::new(top.path(), &unfinished).unwrap();
+        let beside = Beside::new(top.path(), RESTORE, &unfinished).unwrap();
         unfinished.settle().unwrap();
         assert!(!unfinished.end());
         assert!(beside.path().exists());

@@ -4,6 +4,7 @@
 //! or a workspace that is kept elsewhere. Where an agent writes, none is: such
 //! places are read beneath a descriptor ([`openclaw_folder`]).
 
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs;
@@ -22,6 +23,10 @@ use crate::rules::{Rule, Rules};
 
 /// Folders in folders; a link that leads back up ends there.
 const DEPTH_LIMIT: usize = 64;
+/// Names of one place in which an agent writes,
+const PLACE_LIMIT: usize = FILES_LIMIT / 2;
+/// and of all of them: the state and its keys are held whatever agents make.
+const PLACES_LIMIT: usize = FILES_LIMIT / 5 * 4;
 
 /// A file that is to be held.
 #[derive(Debug, Clone)]
@@ -59,8 +64,12 @@ pub(crate) struct Inventory {
     pub(crate) left_out: Vec<LeftOut>,
     /// Files that were not found before.
     pub(crate) items: Vec<Item>,
-    /// Names of everything that was found.
+    /// Names of everything that was found,
     known: HashSet<String>,
+    /// and of what was left out.
+    known_left_out: HashSet<String>,
+    /// How many names were found where agents write.
+    of_agents: usize,
 }
 
 /// Where in the archive something is, and where it is on the disk.
@@ -69,6 +78,8 @@ struct Place {
     folder: Rc<Folder>,
     relative: PathBuf,
     depth: usize,
+    /// How many names were found in the place of an agent's that it lies in.
+    found: Option<Rc<Cell<usize>>>,
 }
 
 impl Place {
@@ -105,8 +116,12 @@ impl Inventory {
             folder: Rc::new(folder),
             relative: PathBuf::new(),
             depth: 0,
+            found: None,
         }];
-        while let Some(place) = waiting.pop() {
+        while let Some(mut place) = waiting.pop() {
+            if place.found.is_none() && place.is_written(rules) {
+                place.found = Some(Rc::default());
+            }
             self.list(&place, rules, &mut waiting)?;
         }
         self.items.sort_by(|a, b| a.name.cmp(&b.name));
@@ -129,10 +144,18 @@ impl Inventory {
             let path = place.name.clone();
             self.folders.push(manifest::Folder { path, mode });
         }
-        let entries = match opened.entries(FILES_LIMIT) {
+        let entries = match opened.entries(FILES_LIMIT + 1) {
             Ok(entries) => entries,
             Err(error) => return self.unreadable(place, rules, error),
         };
+        if !self.has_room_for(place, entries.len()) {
+            let why = format!(
+                "with it there are more than {PLACE_LIMIT} files in a place where an agent writes, \
+                 or more than {PLACES_LIMIT} in all of these"
+            );
+            self.leave_out(place.name.clone(), &why);
+            return Ok(());
+        }
         for entry in entries {
             self.entry(place, &entry, rules, waiting)?;
         }
@@ -143,6 +166,20 @@ impl Inventory {
             });
         }
         Ok(())
+    }
+
+    /// Counts so many names of a folder; false, where it is an agent's and they are too many.
+    fn has_room_for(&mut self, place: &Place, names: usize) -> bool {
+        let Some(found) = &place.found else {
+            return true;
+        };
+        let (in_place, in_all) = (found.get() + names, self.of_agents + names);
+        let has_room = in_place <= PLACE_LIMIT && in_all <= PLACES_LIMIT;
+        if has_room {
+            found.set(in_place);
+            self.of_agents = in_all;
+        }
+        has_room
     }
 
     fn entry(
@@ -171,6 +208,7 @@ impl Inventory {
                 folder: Rc::clone(&place.folder),
                 relative,
                 depth: place.depth + 1,
+                found: place.found.clone(),
             }),
             Kind::Folder => self.leave_out(name, "it lies too deep"),
             Kind::File => self.file(Item {
@@ -247,6 +285,7 @@ impl Inventory {
                 folder,
                 relative,
                 depth: place.depth + 1,
+                found: None,
             }),
             Some((folder, relative, false)) => self.file(Item {
                 is_agents: rules.is_written(&name, &folder.path().join(&relative)),
@@ -276,9 +315,8 @@ impl Inventory {
 
     /// Notes what cannot be held, once.
     pub(crate) fn leave_out(&mut self, path: String, why: &str) {
-        let why = why.to_owned();
-        let known = self.left_out.iter().any(|it| it.path == path);
-        if !known {
+        if self.known_left_out.insert(path.clone()) {
+            let why = why.to_owned();
             self.left_out.push(LeftOut { path, why });
         }
     }
@@ -295,4 +333,30 @@ fn mode(folder: &Folder) -> Result<u32, Error> {
     let found = cloned.and_then(|descriptor| fs::File::from(descriptor).metadata());
     let found = found.map_err(Error::io("look at", folder.path()))?;
     Ok(found.mode() & PERMISSIONS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_agents_make_leaves_room_for_the_rest() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = Rc::new(Folder::open(folder.path()).unwrap().unwrap());
+        let place = |found| Place {
+            name: "workspaces/a".to_owned(),
+            folder: Rc::clone(&folder),
+            relative: PathBuf::new(),
+            depth: 0,
+            found,
+        };
+        let (one, other) = (place(Some(Rc::default())), place(Some(Rc::default())));
+        let mut inventory = Inventory::default();
+        assert!(inventory.has_room_for(&one, PLACE_LIMIT));
+        assert!(!inventory.has_room_for(&one, 1), "its own bound");
+        let left = PLACES_LIMIT - PLACE_LIMIT;
+        assert!(!inventory.has_room_for(&other, left + 1), "that of all");
+        assert!(inventory.has_room_for(&other, left));
+        assert!(inventory.has_room_for(&place(None), PLACES_LIMIT));
+    }
 }

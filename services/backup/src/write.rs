@@ -21,7 +21,7 @@ use crate::layout::{MANIFEST, PERMISSIONS, PRIVATE_FILE, STATE, WORKSPACES};
 use crate::manifest::{self, FORMAT, Manifest, Workspace};
 use crate::rules::{Rule, Rules};
 use crate::seal::Sealing;
-use crate::unfinished::{Beside, Unfinished};
+use crate::unfinished::{self, Beside, Unfinished};
 use crate::walk::{Inventory, Item};
 use crate::{check, database, links, member};
 
@@ -79,7 +79,7 @@ pub fn backup(
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    let beside = Beside::new(folder, unfinished)?;
+    let beside = Beside::new(folder, unfinished::BACKUP, unfinished)?;
     let whole = beside.path().join(WHOLE);
     let file = OpenOptions::new()
         .write(true)

@@ -2,11 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::redact::RECOGNISABLE;
 use crate::{edit, parse, redact};
-
-/// Bytes of a secret from which on it is looked for in comments too. A shorter
-/// one may be any word.
-const RECOGNISABLE: usize = 8;
 
 /// A text to be kept.
 #[derive(Debug, Default)]

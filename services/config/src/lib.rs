@@ -2,6 +2,7 @@
 //! is made of ([`pipeline`]), its schema, and how it is edited.
 
 pub mod backup;
+pub mod cover;
 pub mod descriptors;
 pub mod edit;
 pub mod environment;

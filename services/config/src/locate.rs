@@ -3,7 +3,7 @@
 use crate::key::KeyPath;
 use crate::pipeline::include::Source;
 use crate::problem::{Place, Problem};
-use crate::syntax;
+use crate::syntax::{self, Node};
 
 /// Gives the problems their places. `sources` are the files, in the order in
 /// which they were merged: of two that set a value the later one counts.
@@ -14,6 +14,23 @@ pub fn place(problems: &mut [Problem], sources: &[Source]) {
     {
         problem.place = find(&problem.path, sources).map(Box::new);
     }
+}
+
+/// The keys that are written more than once in a file, each at the place that counts.
+pub fn twice(sources: &[Source]) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for source in sources {
+        let structure = syntax::parse(&source.text).ok().flatten();
+        for (parts, at) in structure.iter().flat_map(Node::twice) {
+            let path = source.mount.parts().iter().chain(&parts).collect();
+            let problem =
+                "is written twice in this object: only the last one counts; take the other out";
+            let mut problem = Problem::other(path, problem);
+            problem.place = Some(Box::new(place_at(source, at)));
+            problems.push(problem);
+        }
+    }
+    problems
 }
 
 /// Where the value, or what is nearest above it, is written.
@@ -35,12 +52,16 @@ fn find(path: &KeyPath, sources: &[Source]) -> Option<Place> {
 fn within(path: &KeyPath, source: &Source) -> Option<Place> {
     let below = path.parts().strip_prefix(source.mount.parts())?;
     let at = syntax::parse(&source.text).ok()??.place(below)?;
+    Some(place_at(source, at))
+}
+
+fn place_at(source: &Source, at: usize) -> Place {
     let (line, column) = syntax::line_and_column(&source.text, at);
-    Some(Place {
+    Place {
         file: source.path.clone(),
         line,
         column,
-    })
+    }
 }
 
 #[cfg(test)]
@@ -60,6 +81,24 @@ mod tests {
         let place = find(&path, sources)?;
         let file = place.file.display();
         Some(format!("{file}:{}:{}", place.line, place.column))
+    }
+
+    #[test]
+    fn twice_written_keys_are_told_where_they_count() {
+        let text = "{ a: 1, b: { c: 1, 'c': 2,\n \"\\u0063\": 3 }, d: [{ e: 1 }, { e: 1, e: 2 }],\n a: 2 }";
+        let sources = [
+            source("/first", "", "{ a: 1 }"),
+            source("/second", "x", text),
+        ];
+        let found: Vec<String> = twice(&sources).iter().map(Problem::placed).collect();
+        assert_eq!(found.len(), 3, "{found:?}");
+        for (found, place) in
+            found
+                .iter()
+                .zip(["/second:3:2: x.a", "/second:2:2: x.b.c", "x.d.1.e"])
+        {
+            assert!(found.contains(place), "{found}");
+        }
     }
 
     #[test]

@@ -4,10 +4,18 @@ use serde_json::Value;
 
 use crate::key::KeyPath;
 
+mod arguments;
 mod texts;
 
 /// What OpenClaw shows instead of a secret.
 pub const REDACTED: &str = "__OPENCLAW_REDACTED__";
+
+/// Bytes of a secret from which on it is looked for elsewhere too. A shorter one may be
+/// any word.
+pub(crate) const RECOGNISABLE: usize = 8;
+
+/// Keys that have a program with its arguments, in a list or in one text.
+const PROGRAMS: [&str; 4] = ["args", "argv", "command", "gate"];
 
 /// Ends of keys whose strings are secrets, in lower case.
 const SECRET_ENDS: [&str; 10] = [
@@ -181,7 +189,18 @@ impl<'a> Search<'a> {
 
 /// Whether a text is a secret, by its key or by what is in it.
 fn hides(path: &KeyPath, text: &str) -> bool {
-    is_credential(path, text) || texts::has_secret_url(text)
+    let is_line = PROGRAMS.contains(&path.last());
+    is_credential(path, text)
+        || texts::has_secret_url(text)
+        || (is_line && arguments::is_secret_line(text))
+        || (is_argument(path) && !is_reference(text))
+}
+
+/// Whether the path is that of an argument by itself: without those before it nobody knows
+/// what it is.
+fn is_argument(path: &KeyPath) -> bool {
+    let is_index = path.last().chars().all(|it| it.is_ascii_digit()) && !path.last().is_empty();
+    is_index && PROGRAMS.contains(&path.parent().last())
 }
 
 fn is_credential(path: &KeyPath, text: &str) -> bool {
@@ -190,9 +209,8 @@ fn is_credential(path: &KeyPath, text: &str) -> bool {
 
 /// Whether an argument of a program is a secret.
 fn hides_argument(path: &KeyPath, arguments: &[Value], at: usize) -> bool {
-    let is_program = ["args", "argv", "command"].contains(&path.last());
     let texts = arguments.iter().map(|it| it.as_str().unwrap_or_default());
-    is_program && texts::is_secret_argument(&texts.collect::<Vec<_>>(), at)
+    PROGRAMS.contains(&path.last()) && arguments::is_secret(&texts.collect::<Vec<_>>(), at)
 }
 
 fn is_reference(text: &str) -> bool {
@@ -284,6 +302,25 @@ mod tests {
         let mut other = json!({"hooks": {"token": REDACTED}});
         let missing = restore(&KeyPath::default(), &mut other, &document).unwrap_err();
         assert_eq!(missing.to_string(), "hooks.token");
+    }
+
+    #[test]
+    fn argument_by_itself_is_covered_and_a_line_that_may_have_a_secret() {
+        let shown = |key: &str, text: &str| {
+            let path = KeyPath::parse(key).unwrap();
+            redacted(&path, &Value::from(text)) != REDACTED
+        };
+        assert!(!shown("mcp.servers.s.args.1", "S"));
+        assert!(shown("mcp.servers.s.args.1", "${S}"));
+        assert!(!shown(
+            "agents.defaults.heartbeat.gate",
+            "curl -H 'X: S' localhost"
+        ));
+        assert!(shown(
+            "agents.defaults.heartbeat.gate",
+            "/usr/bin/new-mail --quiet"
+        ));
+        assert!(shown("mcp.servers.s.command", "npx"));
     }
 
     #[test]

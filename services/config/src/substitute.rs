@@ -103,7 +103,7 @@ fn walk(value: &mut Value, path: &KeyPath, environment: &Environment, out: &mut 
         }
     }
     match value {
-        Value::String(text) if text.contains("${") => match expand(text, environment) {
+        Value::String(text) => match expand(text, environment) {
             Ok(expanded) => *text = expanded,
             Err(name) => {
                 let problem = format!("refers to ${{{name}}}, which is not set in the environment");

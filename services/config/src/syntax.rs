@@ -3,6 +3,7 @@
 //!
 //! This looks at the structure only; what values mean is the `json5` crate's.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// Lists and objects in each other. Parsers recurse, and a text of brackets
@@ -67,6 +68,46 @@ impl Node {
     /// The value at that path.
     pub fn at(&self, parts: &[String]) -> Option<&Node> {
         parts.iter().try_fold(self, |node, part| node.child(part))
+    }
+
+    /// The keys below it that are written more than once in their object, each with its
+    /// path and the place that counts, the last one.
+    pub fn twice(&self) -> Vec<(Vec<String>, usize)> {
+        let mut found = Vec::new();
+        self.collect_twice(&mut Vec::new(), &mut found);
+        found
+    }
+
+    fn collect_twice(&self, path: &mut Vec<String>, found: &mut Vec<(Vec<String>, usize)>) {
+        let below: Vec<(String, &Node)> = match &self.kind {
+            Kind::Scalar => Vec::new(),
+            Kind::Array(items) => {
+                let items = items.iter().enumerate();
+                items.map(|(at, item)| (at.to_string(), item)).collect()
+            }
+            Kind::Object(members) => {
+                let members = members.iter();
+                members.map(|it| (it.key.clone(), &it.value)).collect()
+            }
+        };
+        if let Kind::Object(members) = &self.kind {
+            let mut last: HashMap<&str, (usize, usize)> = HashMap::new();
+            for member in members {
+                let (count, at) = last.entry(&member.key).or_default();
+                (*count, *at) = (*count + 1, member.key_span.start);
+            }
+            let twice = last.into_iter().filter(|(_, (count, _))| *count > 1);
+            let mut twice: Vec<_> = twice
+                .map(|(key, (_, at))| ([path.as_slice(), &[key.to_owned()]].concat(), at))
+                .collect();
+            twice.sort_by_key(|(_, at)| *at);
+            found.extend(twice);
+        }
+        for (part, node) in below {
+            path.push(part);
+            node.collect_twice(path, found);
+            path.pop();
+        }
     }
 
     /// Where the key or the value at that path is written.

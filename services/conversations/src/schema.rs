@@ -1,9 +1,7 @@
 //! The tables of the ledger's file: the one place that makes and changes them.
 
-mod agent_calls;
 mod job_runs;
 mod run_numbers;
-mod terms;
 
 use std::path::Path;
 use std::time::Duration;
@@ -279,8 +277,8 @@ pub(crate) fn bring_up_to_date(connection: &mut Connection) -> Result<(), Schema
             7 => transaction.execute_batch(ROWS)?,
             8 => transaction.execute_batch(job_runs::JOB_RUNS)?,
             9 => transaction.execute_batch(run_numbers::RUN_NUMBERS)?,
-            10 => transaction.execute_batch(agent_calls::AGENT_CALLS)?,
-            _ => transaction.execute_batch(terms::TERMS)?,
+            10 => transaction.execute_batch(include_str!("schema/agent_calls.sql"))?,
+            _ => transaction.execute_batch(include_str!("schema/terms.sql"))?,
         }
     }
     transaction.pragma_update(None, "user_version", VERSION)?;

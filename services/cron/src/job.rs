@@ -6,6 +6,9 @@ use serde_json::Value;
 
 use crate::when;
 
+/// The field that says why a job is not run as it is.
+const PROBLEM: &str = "problem";
+
 /// Characters of an id that tell jobs apart.
 const SHORT: usize = 8;
 
@@ -25,6 +28,20 @@ pub(crate) fn maker(job: &Job) -> String {
         (None, Some("heartbeat")) => "configuration".to_owned(),
         (None, _) => "you".to_owned(),
     }
+}
+
+/// Why it is not run as it is, if so.
+pub fn problem(job: &Job) -> Option<&str> {
+    job.fields[PROBLEM].as_str()
+}
+
+/// What changes a job with a problem so that it is run.
+pub fn way_out(job: &Job) -> String {
+    let id = short(&job.id);
+    format!(
+        "openclawctl cron edit {id} --session isolated, with --no-announce where it tells somebody \
+         else; or add it yourself, and openclawctl cron remove {id}"
+    )
 }
 
 /// When it runs, in words.
@@ -85,6 +102,7 @@ pub(crate) fn rows(job: &Job) -> Vec<Vec<String>> {
         row("next", &next(job)),
         row("last", &last(job)),
     ];
+    rows.extend(problem(job).map(|why| row("not run as it is", why)));
     let mut known: Vec<&str> = ELSEWHERE.to_vec();
     for (name, pointer, words) in SHOWN {
         known.push(pointer);
@@ -154,6 +172,7 @@ const ELSEWHERE: &[&str] = &[
     "/state",
     "/nextRunAtMs",
     "/configRevision",
+    "/problem",
     "/payload/kind",
     "/delivery/completionDestination/mode",
 ];

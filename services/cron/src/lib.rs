@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use fields::{Fields, Without};
 
 pub use gateway::Gateway;
+pub use job::{problem, way_out};
 
 /// Arguments of `cron`.
 #[derive(Debug, Args)]

@@ -1,6 +1,7 @@
 //! `cron list`.
 
 use clap::Args;
+use openclaw_proto::schedule::Job;
 use openclaw_terminal::table::{self, Shape};
 use openclaw_terminal::{Failure, output};
 use serde_json::Value;
@@ -40,7 +41,21 @@ impl List {
             ]
         });
         let rows: Vec<_> = std::iter::once(head.to_vec()).chain(rows).collect();
-        table::print_named(&rows, SHAPE)
+        table::print_named(&rows, SHAPE)?;
+        for job in &jobs {
+            tell_problem(job);
+        }
+        Ok(())
+    }
+}
+
+/// Says why a job is not run as it is, where that is so.
+fn tell_problem(job: &Job) {
+    if let Some(why) = job::problem(job) {
+        let name = output::line(&job.name);
+        let id = job::short(&job.id);
+        output::stderr_line(&format!("{name} ({id}) is not run: {}", output::line(why)));
+        output::stderr_line(&format!("hint: {}", job::way_out(job)));
     }
 }
 

@@ -16,6 +16,7 @@ use openclaw_status as status;
 
 mod answers;
 mod channels;
+mod jobs;
 mod ports;
 
 /// Something that was to be mended.
@@ -107,9 +108,10 @@ fn all(paths: &Paths, environment: &Environment) -> Result<Vec<Check>, Failure> 
     checks.extend(settings.iter().flat_map(unused));
     checks.extend(openclaw_doctor::installation(paths, environment));
     // Whoever is at rest is started by being asked, which is said.
-    let (processes, suite) = connection::runtime()?.block_on(async {
+    let (processes, suite, jobs) = connection::runtime()?.block_on(async {
         let processes = status::processes(paths, environment).await;
-        (processes, status::ask(paths).await)
+        let suite = status::ask(paths).await;
+        (processes, suite, jobs::not_run(paths).await)
     });
     checks.extend(answers::daemons(&suite, &processes));
     if let Some(settings) = &settings {
@@ -121,6 +123,7 @@ fn all(paths: &Paths, environment: &Environment) -> Result<Vec<Check>, Failure> 
         checks.extend(ports::opened(&settings, &theirs, &suite));
     }
     checks.extend(answers::left_undone(&suite));
+    checks.extend(jobs);
     checks.extend(channels::accounts(&suite));
     checks.extend(answers::models(&suite));
     checks.extend(answers::servers(&suite));

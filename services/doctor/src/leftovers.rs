@@ -1,9 +1,11 @@
 //! What turns and restores that were cut off have left behind.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use openclaw_config::{Paths, state_lock};
+use openclaw_settings::Settings;
 
 use crate::check::Check;
 use crate::remedy::Mend;
@@ -13,10 +15,22 @@ pub(crate) const RUNNER: &str = "openclaw-agent-runner";
 /// The ending of spools.
 const SPOOL: &str = ".events";
 
-/// Looks for all of it.
+/// How folders begin in which a restore unpacks,
+const HALF: &str = ".openclaw-restore-";
+/// and what stands behind the name of what is whole: or was, by an older suite, not whole yet.
+const WHOLE: [&str; 2] = ["restored", "restoring"];
+
+/// Looks for all of it that is beside the state or in it.
 pub(crate) fn all(paths: &Paths) -> Vec<Check> {
     let turns = turns(paths);
-    turns.into_iter().chain(restores(paths)).collect()
+    turns.into_iter().chain(beside(&paths.state)).collect()
+}
+
+/// Looks beside workspaces that are not in the state.
+pub(crate) fn workspaces(settings: &Settings) -> Vec<Check> {
+    let agents = settings.agents.values();
+    let places: BTreeSet<&Path> = agents.map(|agent| agent.workspace.as_ref()).collect();
+    places.into_iter().flat_map(beside).collect()
 }
 
 /// Folders of turns that have no spool: they have ended. Those of the others are
@@ -67,20 +81,34 @@ fn has_spool(paths: &Paths, run: &str) -> bool {
     spool.symlink_metadata().is_ok()
 }
 
-/// What a restore that was killed has left beside the state directory. It may be
-/// the state of before, so it is only named.
-fn restores(paths: &Paths) -> Option<Check> {
-    let state = paths.state.canonicalize().ok()?;
-    let begin = format!("{}.restoring-", state.file_name()?.to_str()?);
-    let parent = state.parent()?;
-    let left = names(parent)
-        .into_iter()
-        .find(|name| name.starts_with(&begin))?;
-    Some(Check::warn(
-        "restore",
-        format!("one was cut off and left {}", parent.join(left).display()),
-        "look whether the state is the one you want; then remove that folder",
-    ))
+/// What a restore that was killed has left beside `place`. What is whole may be what was there
+/// before, so it is only named.
+pub(crate) fn beside(place: &Path) -> Vec<Check> {
+    let found = || {
+        let place = place.canonicalize().ok()?;
+        let own = place.file_name()?.to_str()?.to_owned();
+        Some((place.parent()?.to_owned(), own))
+    };
+    let Some((parent, own)) = found() else {
+        return Vec::new();
+    };
+    let whole = WHOLE.map(|kind| format!("{own}.{kind}-"));
+    let check = |name: String| {
+        let left = format!("one was cut off and left {}", parent.join(&name).display());
+        if name.starts_with(HALF) {
+            let fix = "it is half of a copy: remove it, or leave that to the next backup or restore there";
+            return Some(Check::warn("restore", left, fix));
+        }
+        let fix = format!(
+            "look whether {} is the one you want; then remove that folder",
+            place.display()
+        );
+        let is_whole = whole.iter().any(|begin| name.starts_with(begin));
+        is_whole.then(|| Check::warn("restore", left, fix))
+    };
+    let mut names = names(&parent);
+    names.sort();
+    names.into_iter().filter_map(check).collect()
 }
 
 fn names(folder: &Path) -> Vec<String> {
@@ -115,8 +143,15 @@ mod tests {
         let lock = StateLock::take(&paths, RUNNER, String::new()).unwrap();
         assert_eq!(all(&paths).len(), 0, "the runner looks after them");
         drop(lock);
-        fs::create_dir(folder.path().join("s.restoring-1")).unwrap();
+        for name in ["s.restored-1", ".openclaw-restore-a", "t.restored-1"] {
+            fs::create_dir(folder.path().join(name)).unwrap();
+        }
         let checks = all(&paths);
-        assert!(checks[1].mend.is_none(), "it may be somebody's state");
+        let said = |at: usize| format!("{} {:?}", checks[at].detail, checks[at].fix);
+        assert_eq!(checks.len(), 3, "not what is another's");
+        assert!(said(1).contains(".openclaw-restore-a") && said(1).contains("half of"));
+        assert!(said(2).contains("s.restored-1") && said(2).contains("the one you want"));
+        let mend = checks[1..].iter().find(|check| check.mend.is_some());
+        assert!(mend.is_none(), "it may be somebody's state");
     }
 }

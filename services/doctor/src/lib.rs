@@ -52,6 +52,7 @@ pub fn configured(settings: &Settings, environment: &Environment) -> Vec<Check> 
     let mut checks = files::workspaces(settings);
     checks.extend(files::closed_workspaces(settings));
     checks.extend(files::shut_places(settings));
+    checks.extend(leftovers::workspaces(settings));
     checks.push(programs::claude(settings, environment));
     checks.push(programs::codex(settings, environment));
     let doubts = settings.doubts.iter();

@@ -5,6 +5,7 @@ mod failures;
 mod guard;
 mod peer;
 mod secrets;
+mod strangers;
 mod tcp_door;
 mod token;
 
@@ -26,6 +27,7 @@ pub(crate) use guard::{Misdirected, identify};
 pub use peer::Peer;
 pub use secrets::Secrets;
 pub(crate) use secrets::is_same;
+pub use strangers::Strangers;
 pub use tcp_door::TcpDoor;
 
 /// What the connections share.

@@ -4,7 +4,7 @@ mod stream;
 
 use std::convert::Infallible;
 use std::net::{SocketAddr, TcpListener};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -23,13 +23,15 @@ use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
 
 use crate::doors::Doors;
-use crate::front::{Misdirected, Peer, TcpDoor, identify};
+use crate::front::{Misdirected, Peer, Strangers, TcpDoor, identify};
 use crate::http;
 use stream::Stream;
 
 /// Connections at once over all TCP doors. A household has dozens; a page or a
 /// script in a loop is stopped here, and waits in the backlog.
 const CONNECTION_LIMIT: usize = 4096;
+/// Of them those that have asked for nothing yet: the next one turns the oldest away.
+const STRANGER_LIMIT: usize = CONNECTION_LIMIT / 2;
 /// How long a request's head may take, also the next one's on a connection
 /// that is kept: one byte a minute must not hold a place (Slowloris).
 const HEAD_DEADLINE: Duration = Duration::from_secs(10);
@@ -69,6 +71,7 @@ struct Loop {
     door: TcpDoor,
     router: Router,
     places: Arc<Semaphore>,
+    strangers: Strangers,
     stop: CancellationToken,
     activity: Activity,
     tasks: TaskTracker,
@@ -88,6 +91,7 @@ pub fn open(
         tasks: TaskTracker::new(),
     };
     let places = Arc::new(Semaphore::new(CONNECTION_LIMIT));
+    let strangers = Strangers::new(STRANGER_LIMIT);
     for door in TcpDoor::ALL {
         for listener in listeners.take_tcp(door.name()) {
             let each = Loop {
@@ -96,6 +100,7 @@ pub fn open(
                 door,
                 router: http::router(door, Arc::clone(doors)),
                 places: Arc::clone(&places),
+                strangers: strangers.clone(),
                 stop: open.stop.clone(),
                 activity: activity.clone(),
                 tasks: open.tasks.clone(),
@@ -163,8 +168,16 @@ impl Loop {
             return;
         }
         let each = self.clone();
+        let stranger = self.strangers.enter();
+        let turned_away = stranger.turned_away();
+        let stranger = Mutex::new(Some(stranger));
         let service = service_fn(move |request| {
             let each = each.clone();
+            // It has said what it wants.
+            stranger
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take();
             async move { Ok::<_, Infallible>(each.answer(request, addr).await) }
         });
         let connection = http1::Builder::new()
@@ -183,6 +196,7 @@ impl Loop {
             let mut connection = Box::pin(connection);
             let ended = tokio::select! {
                 ended = connection.as_mut() => ended,
+                () = turned_away.cancelled() => Ok(()),
                 () = stop.cancelled() => {
                     connection.as_mut().graceful_shutdown();
                     connection.await

@@ -84,6 +84,15 @@ impl ConfiguredFolder {
         Folder::at(&last.folder, &last.path).map(|folder| Some((folder, name)))
     }
 
+    /// Its path without the user's links, as far as there is something.
+    ///
+    /// # Errors
+    /// As [`ConfiguredFolder::open`].
+    pub fn resolved(&self) -> Result<PathBuf, Error> {
+        let walk = self.walked()?;
+        Ok(walk.last().path.join(&walk.missing))
+    }
+
     fn walked(&self) -> Result<Walk, Error> {
         let walk = match Walk::along(&self.path, &self.written) {
             Ok(walk) if walk.file.is_some() => Err(Errno::ENOTDIR),

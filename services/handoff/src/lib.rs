@@ -8,6 +8,7 @@
 pub mod child;
 pub mod decisions;
 pub mod dialogue;
+pub mod disk;
 mod failure;
 #[cfg(fuzzing)]
 pub mod fuzz;

@@ -29,5 +29,5 @@ pub use foreign::{name, one_line, quoted, quoted_whole, speaker};
 pub use media::{WithFiles, mime_type, names_files, with_files};
 pub use message_text::{MessageText, SaidAs};
 pub use peer::{bare, has_everybody, is_listed, names};
-pub use rules::{Known, Verdict, judge, listing, unanswered_groups};
+pub use rules::{Known, Verdict, is_owner, judge, listing, unanswered_groups};
 pub use words::{about, attachment_at, said};

@@ -269,7 +269,7 @@ fn allow(
     standing: SenderRole,
     place: Place<'_>,
 ) -> Verdict {
-    let is_owner = is_owner(account, facts, known);
+    let is_owner = is_owner(account, (facts.channel, facts.sender), known);
     let sender = Sender {
         standing: if is_owner {
             SenderRole::Owner
@@ -293,11 +293,8 @@ fn allow(
 
 /// The owner is whom `commands.ownerAllowFrom` names and whoever was paired
 /// first; where there is neither, the only one who is allowed by name.
-fn is_owner(account: &Account, facts: &Facts<'_>, known: Known<'_>) -> bool {
-    let is_named = |list: &[PeerId]| {
-        let mut names_sender = list.iter();
-        names_sender.any(|written| names(written, facts.channel, facts.sender))
-    };
+pub fn is_owner(account: &Account, (channel, id): (&str, &str), known: Known<'_>) -> bool {
+    let is_named = |list: &[PeerId]| list.iter().any(|written| names(written, channel, id));
     if is_named(known.owners) || known.is_paired_owner {
         return true;
     }

@@ -55,6 +55,9 @@ const REFUSED_FIELDS: [(&str, &str); 4] = [
     ),
 ];
 
+/// The field that clients are told why a job is not run as it is; it is not kept.
+pub const PROBLEM: &str = "problem";
+
 /// A job as it is kept: OpenClaw's fields by their names, of which those that
 /// matter here are typed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

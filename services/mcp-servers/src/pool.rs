@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
+use openclaw_handoff::disk::{Disk, Short};
 use openclaw_handoff::servers::{Pace, Server};
-use openclaw_sandbox::Launcher;
+use openclaw_sandbox::{Launcher, Level};
 use rmcp::RoleClient;
 use rmcp::model::{CallToolRequestParams, ClientRequest, PingRequest};
 use rmcp::service::{Peer, ServiceError};
@@ -43,6 +44,9 @@ const HANGING_PAUSE: Duration = Duration::from_secs(300);
 /// read before one is.
 const CALLS: usize = 32;
 
+/// Why one ended that is not to stay.
+const UNATTENDED: &str = "it runs while a turn has it alone";
+
 /// What may wait for a connection that does not read.
 const ANSWERS: usize = 32;
 
@@ -68,6 +72,8 @@ struct Shared {
     launcher: Launcher,
     places: Vec<Place>,
     known: watch::Sender<Vec<Known>>,
+    /// Whether a turn has a connection, or is about to.
+    attended: watch::Sender<bool>,
 }
 
 /// A server, whether it runs or not.
@@ -93,6 +99,8 @@ enum Ended {
     Itself(String),
     /// To be started anew.
     Anew,
+    /// No turn has it, and it is not to stay.
+    Unattended,
 }
 
 impl Pool {
@@ -125,6 +133,7 @@ impl Pool {
             launcher: Launcher { helper },
             places: places.collect(),
             known,
+            attended: watch::Sender::new(true),
         });
         let mut keeping = JoinSet::new();
         for index in 0..shared.places.len() {
@@ -139,8 +148,14 @@ impl Pool {
     /// Serves one connection to its end. Servers that do not run are started
     /// again for it.
     pub(crate) fn serve(&self, connection: UnixStream) -> impl Future<Output = ()> + use<> {
+        self.shared.attended.send_replace(true);
         self.shared.revive();
         serve(Arc::clone(&self.shared), connection)
+    }
+
+    /// No turn has a connection any more: those that are not to stay end.
+    pub(crate) fn leave(&self) {
+        self.shared.attended.send_replace(false);
     }
 
     /// Changes of what the servers are.
@@ -297,6 +312,14 @@ async fn keep(shared: Arc<Shared>, index: usize) {
         let started = tokio::select! {
             started = starting => started,
             never = grow_tired(&shared, index) => match never {},
+            short = filled(&place.server) => Err(Failure {
+                words: short.to_string(),
+                is_hanging: false,
+            }),
+            () = unattended(&shared, &place.server) => Err(Failure {
+                words: UNATTENDED.to_owned(),
+                is_hanging: false,
+            }),
         };
         *lock(&place.pace) = match &started {
             Ok(_) => pace(begun.elapsed()),
@@ -305,6 +328,7 @@ async fn keep(shared: Arc<Shared>, index: usize) {
         let (why, pause) = match started {
             Ok(running) => match attend(&shared, index, running, &changes).await {
                 Ended::Itself(why) => (why, None),
+                Ended::Unattended => (UNATTENDED.to_owned(), None),
                 Ended::Anew => continue,
             },
             Err(Failure { words, is_hanging }) => {
@@ -317,7 +341,11 @@ async fn keep(shared: Arc<Shared>, index: usize) {
             }
         };
         let name = &place.server.name;
-        tracing::warn!(server = name, why, "a server of tools cannot be used");
+        if why == UNATTENDED {
+            tracing::debug!(server = name, why, "a server of tools ends");
+        } else {
+            tracing::warn!(server = name, why, "a server of tools cannot be used");
+        }
         *lock(&place.not_before) = pause;
         shared.set(index, Status::Failed(why));
         place.wanted.notified().await;
@@ -368,16 +396,34 @@ async fn attend(shared: &Shared, index: usize, running: Running, changes: &Notif
     *lock(&place.peer) = Some(peer.clone());
     shared.set(index, ready(tools, instructions.clone()));
     let ended = service.waiting();
-    tokio::pin!(ended);
+    let filled = filled(&place.server);
+    tokio::pin!(ended, filled);
+    let (mut short, mut left) = (None, false);
     loop {
         tokio::select! {
             _ = &mut ended => break,
+            found = &mut filled => {
+                short = Some(found);
+                break;
+            }
+            () = unattended(shared, &place.server) => {
+                left = true;
+                break;
+            }
             () = place.anew.notified() => return Ended::Anew,
             () = changes.notified() => {}
         }
         let listing = timeout(LIST_LIMIT, list(&peer));
         let listed = tokio::select! {
             _ = &mut ended => break,
+            found = &mut filled => {
+                short = Some(found);
+                break;
+            }
+            () = unattended(shared, &place.server) => {
+                left = true;
+                break;
+            }
             () = place.anew.notified() => return Ended::Anew,
             listed = listing => listed,
         };
@@ -390,7 +436,33 @@ async fn attend(shared: &Shared, index: usize, running: Running, changes: &Notif
     // What it did not answer before it ended says nothing of the next one.
     place.silence.end();
     drop((child, proxies));
+    if left {
+        return Ended::Unattended;
+    }
+    if let Some(short) = short {
+        return Ended::Itself(format!("it was ended: {short}"));
+    }
     Ended::Itself(format!("it has ended{}", words.end().await))
+}
+
+/// Waits until no turn has a server that is not to stay.
+async fn unattended(shared: &Shared, server: &Server) {
+    if server.passing {
+        let mut attended = shared.attended.subscribe();
+        if attended.wait_for(|attended| !attended).await.is_ok() {
+            return;
+        }
+    }
+    std::future::pending().await
+}
+
+/// Waits until a server has used up a disk. It runs between turns, too, when nobody else looks.
+async fn filled(server: &Server) -> Short {
+    let plan = &server.plan;
+    if plan.level == Level::Off {
+        return std::future::pending().await;
+    }
+    Disk::watch(&plan.read_write).until_used_up().await
 }
 
 fn instructions(peer: &Peer<RoleClient>) -> String {

@@ -70,7 +70,9 @@ async fn attend(
     while is_open || !connections.is_empty() {
         tokio::select! {
             line = lines.next(), if is_open => is_open = matches!(line, Some(Ok(_))),
-            Some(_) = connections.join_next() => {}
+            Some(_) = connections.join_next() => if connections.is_empty() {
+                pool.leave();
+            },
             _ = terminate.recv() => return,
         }
         while let Some(connection) = passed.take().and_then(connected) {

@@ -6,6 +6,7 @@
 //! are kept, from the beginning of a turn where that is possible; what is
 //! before them is to be summarised.
 
+mod cl100k;
 mod error;
 mod material;
 mod shorten;

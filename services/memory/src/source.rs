@@ -1,7 +1,7 @@
 //! Which files are searched, and under which names.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use openclaw_folder::{ConfiguredFolder, Folder, Kind};
 use openclaw_retrieval::Source;
@@ -29,6 +29,9 @@ pub(crate) const SESSIONS: &str = "sessions/";
 pub(crate) const TRANSCRIPT: &str = ".jsonl";
 /// More files than this in one place are somebody's archive.
 const FILES: usize = 20_000;
+/// Each folder is watched, of which the kernel has a number for all of the user's programs
+/// (fs.inotify.max_user_watches).
+const FOLDERS: usize = 2_000;
 /// Of all files of one place together, in bytes.
 const SIZE: u64 = 256 * 1024 * 1024;
 /// Folders below each other; deeper is a loop of mounts or a mistake.
@@ -138,6 +141,15 @@ impl Listed {
         }
     }
 
+    /// Told once of a place.
+    fn leave_out_more(&mut self, folder: &Path) {
+        let told = |left_out: &LeftOut| matches!(left_out, LeftOut::TooMany { .. });
+        if !self.left_out.iter().any(told) {
+            let folder = folder.to_owned();
+            self.left_out.push(LeftOut::TooMany { folder });
+        }
+    }
+
     fn is_full(&self) -> bool {
         self.files.len() >= FILES || self.size >= SIZE
     }
@@ -149,9 +161,10 @@ pub(crate) enum LeftOut {
     /// A folder that cannot be read.
     #[error("a folder of notes is not searched")]
     Unreadable(#[source] Error),
-    /// More than [`FILES`] or [`SIZE`].
+    /// More than [`FILES`], [`SIZE`] or [`FOLDERS`].
     #[error(
-        "only {FILES} files of {} MiB in all are searched in {folder}; move some of them elsewhere",
+        "only {FILES} files of {} MiB in all, in {FOLDERS} folders, are searched in {folder}; move \
+         some of them elsewhere",
         SIZE >> 20
     )]
     TooMany {
@@ -223,7 +236,9 @@ fn walk(
     listed: &mut Listed,
 ) {
     let mut folders = vec![(tree.to_owned(), 1)];
+    let mut seen = 0;
     while let Some((folder, depth)) = folders.pop() {
+        seen += 1;
         if depth > DEPTH {
             listed.left_out.push(LeftOut::TooDeep { path: folder });
             continue;
@@ -237,16 +252,21 @@ fn walk(
             }
             None => Ok(Vec::new()),
         });
+        let room = FOLDERS.saturating_sub(seen + folders.len());
+        let mut is_full = listed.is_full();
         match below {
-            Ok(below) => folders.extend(below.into_iter().map(|path| (path, depth + 1))),
+            Ok(below) => {
+                is_full |= below.len() > room;
+                let below = below.into_iter().take(room);
+                folders.extend(below.map(|path| (path, depth + 1)));
+            }
             Err(Error::Link { path, .. }) => listed.leave_out_link(path),
             Err(error) => listed.left_out.push(LeftOut::Unreadable(error)),
         }
+        if is_full {
+            listed.leave_out_more(&place.folder);
+        }
         if listed.is_full() {
-            let folder = place.folder.clone();
-            listed.left_out.push(LeftOut::TooMany {
-                folder: folder.to_path_buf(),
-            });
             break;
         }
     }
@@ -288,7 +308,6 @@ fn list(
 mod tests {
     use std::fs;
     use std::os::unix::fs::symlink;
-    use std::path::Path;
 
     use super::*;
 
@@ -316,6 +335,26 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, "x").unwrap();
         }
+    }
+
+    /// One who makes folders takes no more of what watches them.
+    #[test]
+    fn of_more_folders_than_are_watched_some_are_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let notes = folder.path().join(FOLDER);
+        for number in 0..FOLDERS {
+            fs::create_dir_all(notes.join(format!("{}/{number}", number % 3))).unwrap();
+        }
+        let place = place(folder.path(), Shape::Workspace);
+        let root = place.open().unwrap().unwrap();
+        let mut visited = 0;
+        let listed = scan(&place, &root, &mut |_, _| visited += 1).unwrap();
+        assert_eq!(visited, FOLDERS + 1, "the workspace itself is another");
+        let said: Vec<String> = listed.left_out.iter().map(LeftOut::to_string).collect();
+        assert!(
+            said.len() == 1 && said[0].contains("in 2000 folders"),
+            "{said:?}"
+        );
     }
 
     #[test]

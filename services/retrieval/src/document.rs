@@ -125,3 +125,16 @@ pub struct Message {
     /// Whether it was made of what is remembered, without a model.
     pub is_echo: bool,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sources_and_kinds_have_the_names_that_clients_know() {
+        let names = Source::ALL.map(Source::name);
+        assert_eq!(names, ["memory", "extra", "sessions"]);
+        let names = Kind::ALL.map(Kind::name);
+        assert_eq!(names, ["note", "said", "question", "answer", "quote"]);
+    }
+}

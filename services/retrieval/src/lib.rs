@@ -11,7 +11,6 @@ mod embed;
 mod engine;
 mod error;
 mod part;
-mod passage;
 mod query;
 mod ranking;
 mod search;

@@ -9,8 +9,8 @@
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use crate::document::{Body, Document, Kind, Message};
-use crate::passage;
 use openclaw_analysis::{self as analysis, Language};
+use openclaw_passages as passages;
 
 /// Roles are nobody's names: "which user said" does not ask for half of all
 /// messages.
@@ -36,7 +36,7 @@ const MESSAGE: usize = 3200;
 /// Changes whenever the same document makes other terms, so that everything is
 /// indexed anew; a step of the database's schema has all documents put again
 /// then.
-pub(crate) const ANALYSIS: u64 = 5;
+pub(crate) const ANALYSIS: u64 = 6;
 
 /// What is found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,7 +113,7 @@ fn of_text(text: &str, topic: &str, day_ms: Option<i64>) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut open: Vec<Unit> = Vec::new();
     let mut size = 0;
-    let mut passages = passage::cut(text).into_iter().peekable();
+    let mut passages = passages::cut(text).into_iter().peekable();
     while let Some(passage) = passages.next() {
         let shown = &text[passage.range];
         let mut context = passage.context;
@@ -194,7 +194,7 @@ fn of_message(message: &Message) -> Vec<Unit> {
     if text.len() <= MESSAGE {
         return vec![unit(text)];
     }
-    let pages = passage::pages(text).into_iter();
+    let pages = passages::pages(text).into_iter();
     pages.map(|page| unit(&text[page])).collect()
 }
 

@@ -167,6 +167,7 @@ pub(crate) fn candidates<'a>(
     let candidates = Candidates {
         list,
         wanted: Wanted::new(&keywords.weights, (question.asked, question.sought))
+            .in_language(question.language)
             .with_owners(question.owners.clone())
             .with_day(question.day.clone()),
         weights: keywords.weights,

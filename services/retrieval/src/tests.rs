@@ -212,7 +212,7 @@ fn text_is_parted_where_its_own_words_say_so_and_flows_where_passages_are_small(
     // A part ends with 64 passages, or behind one in eight of those that are large or
     // before a heading; it flows when its passages have fewer than 100 tokens each.
     let text = headed(400);
-    let passages = crate::passage::cut(&text);
+    let passages = openclaw_passages::cut(&text);
     let parts = part::parts(&document(Body::Text(text.clone())));
     let mut expected = Vec::new();
     let (mut count, mut size) = (0, 0);
@@ -259,7 +259,10 @@ fn last_part_of_a_text_flows_when_its_passages_are_small() {
     ] {
         let parts = of(&text);
         let last = parts.last().unwrap();
-        let tokens: usize = crate::passage::cut(&text).iter().map(|it| it.tokens).sum();
+        let tokens: usize = openclaw_passages::cut(&text)
+            .iter()
+            .map(|it| it.tokens)
+            .sum();
         assert_eq!(
             last.flows,
             flows,

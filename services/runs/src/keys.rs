@@ -23,7 +23,7 @@ pub fn named(
 }
 
 /// The key of the conversation that a message from `route` belongs to.
-pub(crate) fn routed(
+pub fn routed(
     settings: &Settings,
     channel: &str,
     route: gateway::Route,

@@ -14,7 +14,7 @@ use self::files::{refuse_commands, refuse_set_ids, refuse_truncation};
 use self::program::{Answer, Rules, compile, compile_each};
 use crate::failure::StepError;
 use crate::plan::Network;
-use crate::syscalls::{ABSENT, CHANGES, REFUSED, SIGNALS};
+use crate::syscalls::{ABSENT, CHANGES, QUEUES, REFUSED, SIGNALS};
 
 mod files;
 mod program;
@@ -31,7 +31,7 @@ const HARMLESS_PERSONALITIES: [u64; 5] = [0, 0xffff_ffff, 0x0008, 0x2_0000, 0x2_
 /// The programs to stack, for a kernel with this Landlock version. The kernel takes the strictest
 /// answer of all.
 ///
-/// With `apart` there is a network of its own, and addresses need no rule.
+/// With `apart` there are namespaces: addresses, queues and semaphores need no rule.
 pub(crate) fn programs(
     network: &Network,
     apart: bool,
@@ -55,7 +55,9 @@ pub(crate) fn programs(
     if abi < ABI_TRUNCATE {
         refuse_truncation(&mut refused)?;
     }
-    let mut absent: Rules = ABSENT.iter().map(|call| (*call, Vec::new())).collect();
+    let queues = if apart { &[] } else { QUEUES };
+    let absent = ABSENT.iter().chain(queues);
+    let mut absent: Rules = absent.map(|call| (*call, Vec::new())).collect();
     // Its flags and its mode are behind a pointer; what uses it has another way.
     absent.insert(libc::SYS_openat2, Vec::new());
     Ok(vec![compile(refused, absent)?])
@@ -296,12 +298,41 @@ mod tests {
         abi: i32,
         attempt: impl FnOnce() -> T + Send + 'static,
     ) -> T {
-        let programs = programs(network, false, abi).unwrap();
+        under(network, false, abi, attempt)
+    }
+
+    fn under<T: Send + 'static>(
+        network: &Network,
+        apart: bool,
+        abi: i32,
+        attempt: impl FnOnce() -> T + Send + 'static,
+    ) -> T {
+        let programs = programs(network, apart, abi).unwrap();
         let confined = move || {
             apply(&programs).unwrap();
             attempt()
         };
         std::thread::spawn(confined).join().unwrap()
+    }
+
+    #[test]
+    fn what_outlives_a_turn_is_had_in_namespaces_alone() {
+        const MADE: u32 = libc::IPC_CREAT.unsigned_abs();
+        let answers = |apart| {
+            under(&Network::Full, apart, ABI_TRUNCATE, move || {
+                // No semaphore and an unknown flag: as the kernel says that where it is asked,
+                // nothing is made.
+                let semaphores = sys::answer(libc::SYS_semget, [0, 0, MADE]);
+                let queue = sys::answer(libc::SYS_mq_unlink, [1, 0, 0]);
+                let message = sys::answer(libc::SYS_msgrcv, [u32::MAX, 0, 0]);
+                [semaphores, queue, message]
+            })
+        };
+        let asked = [Errno::EINVAL, Errno::EFAULT, Errno::EINVAL];
+        assert_eq!(answers(true), asked.map(Err));
+        assert_eq!(answers(false), [Err(Errno::ENOSYS); 3]);
+        let segment = confined(ABI_TRUNCATE, || sys::answer(libc::SYS_shmctl, [0, 0, 0]));
+        assert_eq!(segment, Err(Errno::EPERM));
     }
 
     #[test]

@@ -102,7 +102,23 @@ const HANDLES: &[libc::c_long] = &[libc::SYS_open_by_handle_at];
 
 /// System V shared memory belongs to the user and not to a path: the segments of the desktop's
 /// windows are among it. POSIX shared memory is files and falls under the path rules.
-const SHARED_MEMORY: &[libc::c_long] = &[libc::SYS_shmget, libc::SYS_shmat];
+const SHARED_MEMORY: &[libc::c_long] = &[libc::SYS_shmget, libc::SYS_shmat, libc::SYS_shmctl];
+
+/// Answered with ENOSYS where there is no IPC namespace: queues and semaphores (sysvipc(7),
+/// mq_overview(7)) are named by numbers or a list of the machine, outlive who made them, and their
+/// number and memory are those of everybody on it.
+pub(crate) const QUEUES: &[libc::c_long] = &[
+    libc::SYS_msgget,
+    libc::SYS_msgsnd,
+    libc::SYS_msgrcv,
+    libc::SYS_msgctl,
+    libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_semctl,
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+];
 
 #[cfg(target_arch = "x86_64")]
 const ARCHITECTURE: &[libc::c_long] = &[

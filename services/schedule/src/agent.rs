@@ -5,22 +5,23 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use openclaw_jobs::{Alerts, Destination, Job, Maker, Payload};
-use openclaw_proto::origin::{is_isolated, is_shared};
+use openclaw_jobs::{Destination, Job, Maker, Payload};
+use openclaw_proto::origin::is_isolated;
 use openclaw_runs::{When, keys};
 use openclaw_sessions::transcript::SYSTEM;
 use openclaw_sessions::{SessionKey, now_ms};
-use openclaw_settings::{Ask, Settings};
+use openclaw_settings::Ask;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::Schedule;
-use crate::audience::{self, ISOLATED};
+use crate::audience::ISOLATED;
 use crate::call::{self, ADD_LIMIT, Answer, Call};
 use crate::delivery;
 use crate::jobs::Refused;
 use crate::known;
 use crate::perform::CHANNEL;
+use crate::reach;
 
 /// Jobs that an agent may have made at a time.
 const JOB_LIMIT: usize = 50;
@@ -31,6 +32,9 @@ const PERIOD_MS: i64 = 5 * 60 * 1000;
 
 /// Jobs or runs of one answer.
 const SHOWN: usize = 50;
+
+/// How the key of a main session ends, where OpenClaw has events told.
+const MAIN: &str = ":main";
 
 /// Characters of a name that is made of the text.
 const NAME_LENGTH: usize = 40;
@@ -178,7 +182,14 @@ impl Schedule {
             return Err(refused("wake needs a text"));
         }
         let key = self.session_of(caller, cron.session_key.as_deref())?;
-        let is_own = key == self.session_of(caller, None)?;
+        let own = self.session_of(caller, None)?;
+        let is_own = key == own;
+        if !is_own && !self.people().await?.own(&own) {
+            return Err(refused(format!(
+                "wake tells this session alone, {own}, something: it is not the owner's own, and \
+                 {key} is another; leave sessionKey out"
+            )));
+        }
         if !is_own && !call.is_approved && self.asks(caller) {
             return Ok(Answer::Ask(format!(
                 "it tells another session, {key}, something of its own accord"
@@ -219,7 +230,11 @@ impl Schedule {
         )))
     }
 
-    fn session_of(&self, caller: &Maker, named: Option<&str>) -> Result<SessionKey, Refused> {
+    pub(crate) fn session_of(
+        &self,
+        caller: &Maker,
+        named: Option<&str>,
+    ) -> Result<SessionKey, Refused> {
         let settings = self.needs.configuration.settings();
         let key = named.unwrap_or(&caller.session_key);
         keys::named(&settings, key, &caller.agent_id)
@@ -249,12 +264,10 @@ impl Schedule {
             "payload": {"kind": "reminder", "text": remind.text},
             "delivery": delivery,
         });
-        let possible = self.possible(&job).await?;
-        self.tells_nobody_else(&call.caller, &possible).await?;
-        if let Some(who) = who
-            && !call.is_approved
-            && self.asks(&call.caller)
-        {
+        let possible = self.possible(&call.caller, &job).await?;
+        self.within_reach(&possible).await?;
+        if who.is_some() && !call.is_approved && self.asks(&call.caller) {
+            let who = self.listeners(&possible).await.join(" and ");
             return Ok(Answer::Ask(format!(
                 "it is said to {who} later, when nobody looks"
             )));
@@ -271,11 +284,11 @@ impl Schedule {
         let mut fields = cron.job;
         complete(&mut fields, &call.caller)?;
         let fields = Value::Object(fields);
-        let job = self.possible(&fields).await?;
+        let job = self.possible(&call.caller, &fields).await?;
         checked(&job)?;
-        self.tells_nobody_else(&call.caller, &job).await?;
+        self.within_reach(&job).await?;
         if !call.is_approved && self.asks(&call.caller) {
-            return Ok(Answer::Ask(acts_later(&job)));
+            return Ok(Answer::Ask(self.acts_later(&job).await));
         }
         let job = self.added(&call.caller, fields).await?;
         Ok(Answer::Done(job.to_json()))
@@ -283,8 +296,9 @@ impl Schedule {
 
     /// The job with `fields`, as far as it can be known before it is made: nobody is
     /// asked about one that is refused.
-    async fn possible(&self, fields: &Value) -> Result<Job, Refused> {
+    async fn possible(&self, caller: &Maker, fields: &Value) -> Result<Job, Refused> {
         let job = Job::new("new".to_owned(), fields.clone(), now_ms())?;
+        let job = job.made_by(caller.clone());
         delivery::reachable(&self.needs, fields).await?;
         Ok(self.needs.rules().checked(job, None)?)
     }
@@ -305,20 +319,25 @@ impl Schedule {
         checked(&patched)?;
         let only_ends = fields.keys().all(|name| name == "enabled") && !patched.enabled;
         if !only_ends {
-            self.tells_nobody_else(&call.caller, &patched).await?;
+            self.within_reach(&patched).await?;
         }
         if !only_ends && !call.is_approved && self.asks(&call.caller) {
-            return Ok(Answer::Ask(acts_later(&patched)));
+            return Ok(Answer::Ask(self.acts_later(&patched).await));
         }
         let changed = self.change(job.id(), fields, Some(job.revision())).await?;
         Ok(Answer::Done(changed.to_json()))
     }
 
-    /// Refuses a job that would tell somebody on a channel who may not talk there,
-    /// whoever allows it.
-    async fn tells_nobody_else(&self, caller: &Maker, job: &Job) -> Result<(), Refused> {
-        for destination in told(job) {
-            let stranger = known::stranger_at(&self.needs, caller, &destination).await;
+    /// Refuses a job that would run or tell something where its agent may not, whoever
+    /// allows it.
+    async fn within_reach(&self, job: &Job) -> Result<(), Refused> {
+        let checked = reach::checked(&self.needs, job).await;
+        checked.map_err(|invalid| refused(invalid.to_string()))?;
+        for place in reach::told(job).filter_map(|it| reach::place(&it)) {
+            let stranger = match job.maker() {
+                Some(maker) => known::stranger(&self.needs, maker, &place).await,
+                None => None,
+            };
             if let Some(why) = stranger {
                 return Err(refused(why));
             }
@@ -352,14 +371,6 @@ impl Schedule {
         Ok(jobs)
     }
 
-    /// Those of them that the caller may know of.
-    async fn of(&self, caller: &Maker) -> Result<Vec<Job>, Refused> {
-        let settings = self.needs.configuration.settings();
-        let mut jobs = self.made(caller).await?;
-        jobs.retain(|job| is_known_in(&settings, job, &caller.session_key));
-        Ok(jobs)
-    }
-
     /// The job that is named, if the caller made it.
     async fn own(&self, caller: &Maker, cron: &Cron) -> Result<Job, Refused> {
         let id = cron.job_id.as_deref().or(cron.id.as_deref());
@@ -375,17 +386,6 @@ impl Schedule {
             ))
         })
     }
-}
-
-/// Whether the session `key` may know of a job of its agent: where others than the user
-/// hear it, of those that were made there, and of the one whose run it is.
-fn is_known_in(settings: &Settings, job: &Job, key: &str) -> bool {
-    if !is_shared(key) {
-        return true;
-    }
-    let is_own_run = || audience::target(settings, job).is_ok_and(|it| it.as_str() == key);
-    job.maker().is_some_and(|it| it.session_key == key)
-        || (job.session_target == ISOLATED && is_own_run())
 }
 
 /// Whether nobody asked for the turn in the session of this key, in which messages of these
@@ -414,7 +414,12 @@ fn complete(fields: &mut Map<String, Value>, caller: &Maker) -> Result<(), Refus
         .unwrap_or_default();
     fields.entry("name").or_insert_with(|| json!(name(text)));
     fields.entry("wakeMode").or_insert(json!("now"));
-    let target = if is_event { "main" } else { "current" };
+    let is_main = caller.session_key.ends_with(MAIN);
+    let target = if is_event && is_main {
+        "main"
+    } else {
+        "current"
+    };
     fields.entry("sessionTarget").or_insert(json!(target));
     fields
         .entry("sessionKey")
@@ -440,7 +445,7 @@ fn checked(job: &Job) -> Result<(), Refused> {
             ));
         }
     }
-    if told(job).any(|it| matches!(it, Destination::Webhook(_))) {
+    if reach::told(job).any(|it| matches!(it, Destination::Webhook(_))) {
         return Err(refused(
             "an agent's job tells no URL: webhooks are the user's",
         ));
@@ -449,34 +454,6 @@ fn checked(job: &Job) -> Result<(), Refused> {
         return Err(refused("an agent's job may run every 5 minutes at most"));
     }
     Ok(())
-}
-
-/// Everywhere where a job tells something of its own: what it comes to, and that it fails.
-fn told(job: &Job) -> impl Iterator<Item = Destination> {
-    let alerts = job.alert_route(&Alerts::default());
-    let routes = job.delivery.iter().chain([&alerts]);
-    let all: Vec<Destination> = routes.flat_map(|it| it.destinations()).collect();
-    all.into_iter()
-}
-
-/// What people are asked: where it is told on a channel, with whom.
-fn acts_later(job: &Job) -> String {
-    let again = match job.next_ms().and_then(|next| job.time_after(next)) {
-        Some(_) => "again and again",
-        None => "once",
-    };
-    let mut listeners: Vec<String> = told(job)
-        .filter_map(|it| match it {
-            Destination::Channel { channel, to, .. } => Some(format!("{channel}:{to}")),
-            Destination::Session(_) | Destination::Webhook(_) => None,
-        })
-        .collect();
-    listeners.dedup();
-    let listeners = match listeners.as_slice() {
-        [] => String::new(),
-        all => format!(", and tells {}", all.join(" and ")),
-    };
-    format!("it acts later by itself, {again}, when nobody looks{listeners}")
 }
 
 fn name(text: &str) -> String {

@@ -4,18 +4,24 @@
 use std::fmt::Display;
 
 use openclaw_conversations::Refusal;
+use openclaw_inbound::bare;
 use openclaw_jobs::{Destination, Invalid, Job, Payload};
+use openclaw_proto::gateway::{ChatKind, Route};
 use openclaw_proto::origin::is_shared;
+use openclaw_proto::outbox::Place;
 use openclaw_runs::keys;
 use openclaw_sessions::SessionKey;
 use openclaw_sessions::store::THINKING_LEVELS;
-use openclaw_settings::Settings;
+use openclaw_settings::{SessionScope, Settings};
 
 /// What a session's key calls a chat of many.
 const OF_MANY: [&str; 3] = ["group", "channel", "room"];
 
 /// What stands in a key before a thread of a chat.
 const THREADS: [&str; 2] = ["topic", "thread"];
+
+/// The session of all chats, where they share one.
+const GLOBAL: &str = "global";
 
 /// Where runs do not know of one another.
 pub(crate) const ISOLATED: &str = "isolated";
@@ -26,15 +32,30 @@ pub(crate) fn is_of_many(to: &str) -> bool {
     to.trim_start().starts_with(['-', '@'])
 }
 
+/// The session in which a job tells something: the one that is named, else the one that
+/// its agent made it in, else the main one.
+pub(crate) fn told_in(
+    settings: &Settings,
+    job: &Job,
+    named: Option<&str>,
+) -> Result<SessionKey, Refusal> {
+    let made_in = job.maker().map(|it| it.session_key.as_str());
+    let name = named.filter(|it| !it.trim().is_empty()).or(made_in);
+    keys::named(
+        settings,
+        name.unwrap_or_default(),
+        job.agent_id().unwrap_or_default(),
+    )
+}
+
 /// Whether what is told at `destination` is heard by others than one person.
-fn is_heard_by_many(settings: &Settings, destination: &Destination, agent: &str) -> bool {
+fn is_heard_by_many(settings: &Settings, destination: &Destination, job: &Job) -> bool {
     match destination {
         Destination::Channel { to, .. } => is_of_many(to),
-        Destination::Session(Some(name)) => {
-            let key = keys::named(settings, name, agent);
-            key.is_ok_and(|key| is_shared(key.as_str()))
+        Destination::Session(named) => {
+            told_in(settings, job, named.as_deref()).is_ok_and(|key| is_shared(key.as_str()))
         }
-        Destination::Session(None) | Destination::Webhook(_) => false,
+        Destination::Webhook(_) => false,
     }
 }
 
@@ -43,9 +64,8 @@ fn told_to_many<'a>(
     settings: &'a Settings,
     job: &'a Job,
 ) -> impl Iterator<Item = Destination> + 'a {
-    let agent = job.agent_id().unwrap_or_default();
     let told = job.delivery.iter().flat_map(|it| it.destinations());
-    told.filter(move |destination| is_heard_by_many(settings, destination, agent))
+    told.filter(move |destination| is_heard_by_many(settings, destination, job))
 }
 
 /// The session a job is run in.
@@ -54,8 +74,10 @@ pub(crate) fn target(settings: &Settings, job: &Job) -> Result<SessionKey, Refus
     match job.session_target.as_str() {
         "main" => keys::named(settings, "", agent),
         ISOLATED => {
-            let is_told_to_many = told_to_many(settings, job).next().is_some();
-            isolated(settings, job.id(), (agent, is_told_to_many))
+            // A group reads what a job came to that it had made, also where that is told nobody.
+            let is_made_by_many = job.maker().is_some_and(|it| is_shared(&it.session_key));
+            let is_for_many = is_made_by_many || told_to_many(settings, job).next().is_some();
+            isolated(settings, job.id(), (agent, is_for_many))
         }
         "current" => keys::named(settings, job.session_key().unwrap_or_default(), agent),
         other => keys::named(
@@ -106,8 +128,7 @@ pub(crate) fn kept_apart(settings: &Settings, job: &Job) -> Result<(), Invalid> 
     let Ok(key) = target(settings, job) else {
         return Ok(());
     };
-    let agent = job.agent_id().unwrap_or_default();
-    let is_foreign = |it: &Destination| !is_audience_of(settings, &key, it, agent);
+    let is_foreign = |it: &Destination| !is_audience_of(settings, &key, it, job);
     if told_to_many(settings, job).any(|it| is_foreign(&it)) {
         let problem = format!(
             "must be isolated, because others hear what this job comes to (delivery), and {key} \
@@ -124,14 +145,57 @@ fn is_audience_of(
     settings: &Settings,
     key: &SessionKey,
     destination: &Destination,
-    agent: &str,
+    job: &Job,
 ) -> bool {
     match destination {
-        Destination::Session(Some(name)) => keys::named(settings, name, agent)
+        Destination::Session(named) => told_in(settings, job, named.as_deref())
             .is_ok_and(|named| named == *key || is_same_chat(chat(&named), chat(key))),
         Destination::Channel { channel, to, .. } => is_same_chat(chat(key), Some((channel, to))),
-        Destination::Session(None) | Destination::Webhook(_) => false,
+        Destination::Webhook(_) => false,
     }
+}
+
+/// Whether the same people hear both sessions: threads of one chat.
+pub(crate) fn is_same_audience(one: &SessionKey, other: &SessionKey) -> bool {
+    without_thread(one.as_str()) == without_thread(other.as_str())
+        || is_same_chat(chat(one), chat(other))
+}
+
+/// A key without the thread of the chat that it names.
+pub(crate) fn without_thread(key: &str) -> &str {
+    let begins = |word: &&str| key.find(&format!(":{word}:"));
+    let found = THREADS.iter().filter_map(begins).min();
+    found.map_or(key, |at| &key[..at])
+}
+
+/// Whether what is said at `place` is heard by those who hear the session `key`: by
+/// its chat, or by somebody whose private chat leads there.
+pub(crate) fn is_heard_in(settings: &Settings, key: &SessionKey, place: &Place) -> bool {
+    let Some(to) = bare(&place.to, &place.channel) else {
+        return false;
+    };
+    if is_of_many(&to) {
+        let is_for_all = settings.session.scope == SessionScope::Global && key.as_str() == GLOBAL;
+        return is_for_all || is_chat_of(key, &place.channel, &to);
+    }
+    let named = settings.channels.meant(&place.channel, &place.account);
+    let Some((account, _)) = named else {
+        return false;
+    };
+    let account = settings.channels.ledger_name(&place.channel, account);
+    let route = Route {
+        account: account.to_owned(),
+        chat: ChatKind::Direct,
+        id: to,
+        thread: None,
+        sender: None,
+        present_id: None,
+        message: None,
+        sender_name: None,
+        title: None,
+    };
+    let routed = keys::routed(settings, &place.channel, route, key.agent().as_str());
+    routed.is_ok_and(|routed| is_same_audience(&routed, key))
 }
 
 /// Whether a conversation in `key` is heard by whoever is told something as `to` on

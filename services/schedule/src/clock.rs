@@ -10,7 +10,7 @@ use tokio::time::sleep;
 use crate::heartbeat::Beat;
 use crate::perform::{Outcome, Run};
 use crate::rows::{Settled, State};
-use crate::{RETRY, Refused, Schedule, audience, delivery, entry, script};
+use crate::{RETRY, Refused, Schedule, audience, delivery, entry, reach, script};
 use openclaw_jobs::{Delivered, Ended, Job, Payload};
 use openclaw_runs::JobAction;
 
@@ -229,6 +229,8 @@ impl Schedule {
         // A job may be older than the rule, or what it is told by.
         let is_kept = audience::kept_apart(&settings, &run.job);
         let is_kept = is_kept.map_err(|invalid| invalid.to_string());
+        let reaches = reach::checked(&self.needs, &run.job).await;
+        let is_kept = is_kept.and(reaches.map_err(|invalid| invalid.to_string()));
         let key = match is_kept.and(key) {
             Ok(key) => key,
             Err(why) => return (Outcome::Failed(why), None, Delivered::NotRequested),

@@ -6,7 +6,7 @@ use openclaw_conversations::outbox::{self, NewDelivery};
 use openclaw_conversations::sessions::Wanted;
 use openclaw_daemon::failure;
 use openclaw_inbound::{WithFiles, names_files, with_files};
-use openclaw_jobs::{Alerts, Delivered, Delivery, Destination, Invalid, Job, Maker};
+use openclaw_jobs::{Alerts, Delivered, Delivery, Destination, Invalid, Job};
 use openclaw_proto::call::RefusalCode;
 use openclaw_proto::outbox::{Extras, Kind, Place, State};
 use openclaw_runs::{injected, keys};
@@ -17,9 +17,11 @@ use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 use uuid::Uuid;
 
+use crate::audience;
 use crate::known;
 use crate::needs::Needs;
 use crate::perform::{Outcome, Run};
+use crate::reach::{self, Reach};
 use crate::rows::delivery_name;
 
 /// Messages that are looked at to see whether a result was told before the
@@ -135,8 +137,9 @@ pub(crate) struct Said<'a> {
     /// What the delivery is called, under which it is said once.
     pub(crate) name: &'a str,
     pub(crate) text: &'a str,
-    /// The agent that made the job, whose word is not everybody's to hear.
-    pub(crate) maker: Option<&'a Maker>,
+    /// The job that says it by the word of the agent that made it, which is not everybody's
+    /// to hear.
+    pub(crate) made: Option<&'a Job>,
 }
 
 /// Says `text` at the run's destination of that number, once for each run.
@@ -152,13 +155,16 @@ async fn say(
     let plain = Said {
         name: &name,
         text,
-        maker: run.job.maker(),
+        made: made(&run.job),
     };
     // Whoever did not ask for it is told what it belongs to.
     let told = Said {
         text: if run.job.is_reminder() { text } else { &named },
         ..plain
     };
+    if let Some(why) = kept_from(needs, &run.job, destination).await {
+        return Delivered::Failed(why);
+    }
     match destination {
         Destination::Session(to) => {
             let key = match session(needs, to.as_deref(), &run.job) {
@@ -173,18 +179,9 @@ async fn say(
             }
             in_session(needs, &key, (&run.id, told), patience).await
         }
-        Destination::Channel {
-            channel,
-            account,
-            to,
-            thread,
-        } => {
-            let place = Place {
-                channel: channel.clone(),
-                account: account.clone(),
-                to: to.clone(),
-                chat: None,
-                thread: thread.clone(),
+        Destination::Channel { .. } | Destination::Webhook(_) => {
+            let Some(place) = reach::place(destination) else {
+                return Delivered::NotRequested;
             };
             let key = made_in.cloned();
             let key = match key.map_or_else(|| session(needs, None, &run.job), Ok) {
@@ -193,7 +190,20 @@ async fn say(
             };
             at_place(needs, &key, place, told, patience).await
         }
-        Destination::Webhook(_) => Delivered::NotRequested,
+    }
+}
+
+/// The job, if an agent made it.
+fn made(job: &Job) -> Option<&Job> {
+    job.maker().map(|_| job)
+}
+
+/// Why what a job of an agent says is not told at `destination`, if so.
+async fn kept_from(needs: &Needs, job: &Job, destination: &Destination) -> Option<String> {
+    match Reach::of(needs, job).await {
+        Ok(Some(reach)) => reach.tells(destination).err(),
+        Ok(None) => None,
+        Err(why) => Some(why),
     }
 }
 
@@ -223,7 +233,11 @@ pub(crate) async fn on_channel_of(
         Ok(entry) => entry,
         Err(refusal) => return Delivered::Failed(failure::chain(&refusal)),
     };
-    match entry.get(Place::FIELD).and_then(Place::of_session) {
+    let place = match said.made {
+        Some(_) => reach::place_of(needs, key).await,
+        None => entry.get(Place::FIELD).and_then(Place::of_session),
+    };
+    match place {
         Some(place) => at_place(needs, key, place, said, patience).await,
         None => Delivered::Yes,
     }
@@ -246,7 +260,7 @@ pub(crate) async fn at_place(
     said: Said<'_>,
     patience: Duration,
 ) -> Delivered {
-    if let Some(maker) = said.maker
+    if let Some(maker) = said.made.and_then(Job::maker)
         && let Some(problem) = known::stranger(needs, maker, &place).await
     {
         return Delivered::Failed(problem);
@@ -366,29 +380,24 @@ pub(crate) async fn alert(needs: &Needs, job: &Job, text: &str) -> Delivered {
         let said = Said {
             name: &name,
             text: &announced,
-            maker: job.maker().filter(|_| of_job.contains(&destination)),
+            made: made(job).filter(|_| of_job.contains(&destination)),
         };
+        if said.made.is_some()
+            && let Some(why) = kept_from(needs, job, &destination).await
+        {
+            all = both(all, Delivered::Failed(why));
+            continue;
+        }
         let told = match destination {
             Destination::Session(to) => match session(needs, to.as_deref(), job) {
                 Ok(key) => in_session(needs, &key, (&id, said), PATIENCE).await,
                 Err(problem) => Delivered::Failed(problem),
             },
-            Destination::Channel {
-                channel,
-                account,
-                to,
-                thread,
-            } => {
-                let place = Place {
-                    channel,
-                    account,
-                    to,
-                    chat: None,
-                    thread,
-                };
-                match session(needs, None, job) {
-                    Ok(key) => at_place(needs, &key, place, said, PATIENCE).await,
-                    Err(problem) => Delivered::Failed(problem),
+            Destination::Channel { .. } => {
+                match (reach::place(&destination), session(needs, None, job)) {
+                    (Some(place), Ok(key)) => at_place(needs, &key, place, said, PATIENCE).await,
+                    (_, Err(problem)) => Delivered::Failed(problem),
+                    (None, Ok(_)) => Delivered::NotRequested,
                 }
             }
             Destination::Webhook(url) => {
@@ -415,9 +424,8 @@ async fn was_told(needs: &Needs, key: &SessionKey, run_id: &str) -> bool {
     })
 }
 
-/// The session that is named, or the job's agent's main one.
+/// The session in which the job tells something.
 pub(crate) fn session(needs: &Needs, to: Option<&str>, job: &Job) -> Result<SessionKey, String> {
     let settings = needs.configuration.settings();
-    let agent = job.agent_id().unwrap_or_default();
-    keys::named(&settings, to.unwrap_or_default(), agent).map_err(|refusal| refusal.to_string())
+    audience::told_in(&settings, job, to).map_err(|refusal| refusal.to_string())
 }

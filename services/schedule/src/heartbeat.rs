@@ -285,7 +285,7 @@ impl<'a> Beat<'a> {
         let said = Said {
             name: &name,
             text: words,
-            maker: None,
+            made: None,
         };
         let place = match beat.target.as_str() {
             "none" => return Delivered::NotRequested,

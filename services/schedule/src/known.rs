@@ -7,7 +7,7 @@
 
 use openclaw_conversations::channels::of_peer;
 use openclaw_inbound::{bare, names};
-use openclaw_jobs::{Destination, Maker};
+use openclaw_jobs::Maker;
 use openclaw_proto::channel::AccountName;
 use openclaw_proto::outbox::Place;
 use openclaw_settings::keys::channels::{Account, DmPolicy, GroupPolicy};
@@ -23,32 +23,6 @@ struct Acquaintance {
     is_own: bool,
     /// Of the assistant itself (`commands.ownerAllowFrom`, or paired first).
     is_owner: bool,
-}
-
-/// Why a job that `maker` made may not tell `destination` anything, if so.
-pub(crate) async fn stranger_at(
-    needs: &Needs,
-    maker: &Maker,
-    destination: &Destination,
-) -> Option<String> {
-    let Destination::Channel {
-        channel,
-        account,
-        to,
-        thread,
-    } = destination
-    else {
-        // Where a session leads is looked at when it is told something.
-        return None;
-    };
-    let place = Place {
-        channel: channel.clone(),
-        account: account.clone(),
-        to: to.clone(),
-        chat: None,
-        thread: thread.clone(),
-    };
-    stranger(needs, maker, &place).await
 }
 
 /// Why a job that `maker` made may not tell anything at `place`, if so.

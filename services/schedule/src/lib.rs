@@ -12,9 +12,13 @@ mod jobs;
 mod known;
 mod limit;
 mod needs;
+mod people;
 mod perform;
+mod question;
+mod reach;
 mod rows;
 mod script;
+mod sight;
 mod terms;
 mod timer;
 mod wakeup;
@@ -29,6 +33,7 @@ use tokio::sync::Mutex;
 
 use openclaw_jobs::Job;
 use openclaw_runs::{Core, DomainEvent, JobAction};
+use openclaw_sessions::now_ms;
 
 use needs::Needs;
 
@@ -128,12 +133,40 @@ impl Schedule {
         let said = Value::Object(fields.clone());
         delivery::reachable(&self.needs, &said).await?;
         delivery::allowed(&self.needs, &said).await?;
+        self.stays_in_reach(id, &fields).await?;
         let missed = self.is_on().then(|| self.needs.missed());
         let known = (missed, self.needs.rules());
         let job = self.jobs.patch(id, fields, revision, known).await?;
         self.marked(&job).await;
         self.tell(job.id(), JobAction::Updated, Some(&job), None);
         Ok(job)
+    }
+
+    /// Refuses a change by which a job of an agent would reach further than it may, unless
+    /// it did so as much before.
+    async fn stays_in_reach(&self, id: &str, fields: &Map<String, Value>) -> Result<(), Refused> {
+        let Some(job) = self.jobs.find(id).await? else {
+            return Ok(());
+        };
+        let Ok(patched) = job.patched(fields.clone(), now_ms()) else {
+            // It is refused for that.
+            return Ok(());
+        };
+        let before = reach::checked(&self.needs, &job).await;
+        match reach::checked(&self.needs, &patched).await {
+            Err(invalid) if before.as_ref() != Err(&invalid) => Err(invalid.into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// A job as clients are told of it, with the reason why it is not run as it is, if there
+    /// is one: it reaches further than what an agent made may.
+    pub async fn shown(&self, job: &Job) -> Value {
+        let mut shown = job.to_json();
+        if let Err(invalid) = reach::checked(&self.needs, job).await {
+            shown[job::PROBLEM] = Value::String(invalid.to_string());
+        }
+        shown
     }
 
     /// Looks whether a job is due; when the next one is.

@@ -210,6 +210,7 @@ impl File {
             problems.extend(self.beyond_schema(document, &sources, environment));
         }
         locate::place(&mut problems, &sources);
+        problems.extend(locate::twice(&sources));
         Ok(problems)
     }
 
@@ -282,7 +283,7 @@ pub struct Findings {
     pub warnings: Vec<String>,
     /// Keys that have no effect.
     pub unused: Vec<Unused>,
-    /// Values with which a part of the suite stays off.
+    /// Values with which a part of the suite stays off, or that another one hides.
     pub faults: Vec<Problem>,
 }
 
@@ -334,6 +335,7 @@ pub fn validate(paths: &Paths, environment: &Environment) -> Result<Findings, Er
         let mut faults = settings.base.faults;
         document.name_as_written(&mut faults);
         locate::place(&mut faults, &document.sources);
+        faults.extend(locate::twice(&document.sources));
         return Ok(Findings {
             warnings,
             unused: document.unused(),

@@ -1,7 +1,6 @@
 //! One agent process, watched from its start to the end of its whole tree.
 
 use std::io;
-use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
@@ -9,6 +8,7 @@ use futures_util::StreamExt as _;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use openclaw_daemon::failure;
+use openclaw_handoff::disk::{Disk, Short};
 use openclaw_handoff::meter::Meter;
 use openclaw_handoff::spool::{Refused, Spool};
 use openclaw_handoff::stdio;
@@ -25,7 +25,6 @@ use tokio_util::codec::{FramedRead, LinesCodec};
 use tokio_util::sync::CancellationToken;
 
 use crate::activity::Activity;
-use crate::disk::{Disk, Short};
 use crate::translate::{Translate, was_killed};
 
 /// One line of an agent's output, in bytes: a tool result with a whole file.
@@ -82,8 +81,7 @@ enum Cut {
     Deadline,
     Silence,
     TooMuch,
-    /// So much has to be left there, in bytes.
-    Disk(PathBuf, Short),
+    Disk(Short),
     Refused(Refused),
 }
 
@@ -216,7 +214,7 @@ async fn follow(
             () = &mut deadline => return Err(Cut::Deadline),
             () = &mut look, if bounds.disk.is_some() => {
                 match bounds.disk.as_ref().and_then(Disk::used_up) {
-                    Some((path, short)) => return Err(Cut::Disk(path.clone(), short)),
+                    Some(short) => return Err(Cut::Disk(short)),
                     None => look.as_mut().reset(Instant::now() + pause()),
                 }
                 continue;
@@ -333,13 +331,9 @@ fn cut_short(cut: &Cut, translate: &mut dyn Translate, bounds: &Bounds) -> Kind 
                 failure::advice(source)
             ),
         ),
-        Cut::Disk(path, short) => (
+        Cut::Disk(short) => (
             Code::ResourceLimit,
-            format!(
-                "the turn was stopped: it has used up the disk that {} is on, of which {short} \
-                 to stay free; remove what it wrote there",
-                path.display()
-            ),
+            format!("the turn was stopped: {short}"),
         ),
         Cut::TooMuch | Cut::Refused(Refused::Full) => (
             Code::MalformedOutput,
@@ -351,6 +345,17 @@ fn cut_short(cut: &Cut, translate: &mut dyn Translate, bounds: &Bounds) -> Kind 
         message,
         retry_after_ms: None,
         backend_session: translate.session(),
+        backend: String::new(),
+    })
+}
+
+/// A turn for which there is no room on the disk.
+pub(crate) fn no_room(short: &Short) -> Kind {
+    Kind::Failed(Failed {
+        code: Code::ResourceLimit,
+        message: format!("the turn was not begun: {short}"),
+        retry_after_ms: None,
+        backend_session: None,
         backend: String::new(),
     })
 }

@@ -10,7 +10,6 @@ mod cli_input;
 mod codex;
 mod count;
 mod dialogue;
-mod disk;
 #[cfg(fuzzing)]
 pub mod fuzz;
 mod host;

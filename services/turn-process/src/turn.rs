@@ -11,6 +11,7 @@ use anyhow::Context as _;
 use openclaw_daemon::failure;
 use openclaw_daemon::panics;
 use openclaw_daemon::telemetry::Telemetry;
+use openclaw_handoff::disk::Disk;
 use openclaw_handoff::meter::Meter;
 use openclaw_handoff::order::{Hello, Order, ProcessSpec, Speech};
 use openclaw_handoff::spool::{Header, Spool};
@@ -31,9 +32,8 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::activity::Activity;
-use crate::agent::{Agent, Bounds, Input, Outcome};
+use crate::agent::{self, Agent, Bounds, Input, Outcome};
 use crate::approvals::Approvals;
-use crate::disk::Disk;
 use crate::line::{Line, OrderWithHistory};
 use crate::native::{Asking, Lines, TurnSocket};
 use crate::tool_pipe::ToolPipe;
@@ -318,6 +318,10 @@ impl Turn {
             silence: Duration::from_millis(order.silence_ms),
             disk: self.disk(),
         };
+        if let Some(short) = bounds.disk.as_ref().and_then(Disk::used_up) {
+            // Between two looks something could be written.
+            return agent::no_room(&short);
+        }
         let ground = ground(&self.spec);
         let approvals = Arc::new(Approvals::new(
             (order.rules.clone(), ground, order.terms.clone()),

@@ -4,13 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{SinkExt as _, StreamExt as _};
-use openclaw_doors::front::Peer;
+use openclaw_doors::front::{Peer, Strangers};
 use openclaw_protocol::connect::Connect;
 use openclaw_protocol::{Event, Failure, Request, params, response};
 use openclaw_sessions::now_ms;
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use uuid::Uuid;
@@ -27,8 +26,7 @@ use super::socket::Socket;
 /// some seconds.
 const DEADLINE: Duration = Duration::from_secs(15);
 
-/// Connections that have not said yet who they are. A client needs a round
-/// trip for it.
+/// Connections that have not said yet who they are: the next one turns the oldest away.
 const STRANGER_LIMIT: usize = 256;
 
 /// "Policy violation" (RFC 6455): everything that is wrong in a handshake.
@@ -49,7 +47,7 @@ pub(super) struct Handshake {
     pub(super) context: Arc<Context>,
     admission: Admission,
     /// Places of those who have not said yet who they are.
-    strangers: Semaphore,
+    strangers: Strangers,
 }
 
 impl Handshake {
@@ -57,7 +55,7 @@ impl Handshake {
         Self {
             context,
             admission,
-            strangers: Semaphore::new(STRANGER_LIMIT),
+            strangers: Strangers::new(STRANGER_LIMIT),
         }
     }
 }
@@ -73,17 +71,21 @@ impl Handshake {
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
-        let Ok(_stranger) = self.strangers.try_acquire() else {
-            return Err(Close::new(TRY_AGAIN_LATER, "too many connections"));
-        };
+        let stranger = self.strangers.enter();
+        let turned_away = stranger.turned_away();
         let nonce = Uuid::new_v4().to_string();
         let asking = async {
             challenge(socket, &nonce).await?;
             first_text(socket, allowance).await
         };
-        let text = timeout(DEADLINE, asking)
-            .await
-            .unwrap_or_else(|_| Err(Close::new(POLICY, "connect timeout")))?;
+        let text = tokio::select! {
+            text = timeout(DEADLINE, asking) => {
+                text.unwrap_or_else(|_| Err(Close::new(POLICY, "connect timeout")))?
+            }
+            () = turned_away.cancelled() => {
+                return Err(Close::new(TRY_AGAIN_LATER, "too many connections"));
+            }
+        };
         let (id, result) = match Request::parse(&text) {
             Ok(request) => (request.id.clone(), self.admit(request, &nonce, peer).await),
             Err(malformed) => {

@@ -2,18 +2,20 @@
 //! languages: how often the line that answers comes first, and that nothing is
 //! said where nothing answers.
 //!
-//! There are ten sets, of other people and other topics. In the second, some
+//! There are twenty-one sets, of other people and other topics. In the second, some
 //! questions were asked before, and what was answered then says nothing; from the
 //! third on, facts are replaced, denied, and asked for two at a time. The fourth and
 //! those after it were written before the program was tried on them: of the seventh to
-//! the tenth 82, 80, 80 and more than 90 % were answered then. The sixth is what somebody
-//! told within three days to be remembered, a line each.
+//! the tenth 82, 80, 80 and more than 90 % were answered then, and of the twentieth and the
+//! twenty-first 80 and 81 %. The sixth is what somebody told within three days to be
+//! remembered, a line each.
 #![allow(
     clippy::print_stdout,
     clippy::unwrap_used,
     reason = "only #[test] functions are excepted"
 )]
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use openclaw_retrieval::{Body, Document, Engine, Hit, Message, Options, Query, Source};
@@ -82,9 +84,11 @@ const SIXTEENTH: Set = set!("sixteenth", 60, 60, 3, "");
 // Of questions in other words than the notes have. What the first (36 of 60 at first sight) and the
 // second (41 of 60) lacked was looked at while what answers was changed, the third was not asked
 // before the end.
-const SEVENTEENTH: Set = set!("seventeenth", 60, 60, 1, "", 81);
-const EIGHTEENTH: Set = set!("eighteenth", 60, 60, 3, "", 73);
+const SEVENTEENTH: Set = set!("seventeenth", 60, 60, 1, "", 86);
+const EIGHTEENTH: Set = set!("eighteenth", 60, 60, 3, "", 75);
 const NINETEENTH: Set = set!("nineteenth", 60, 60, 2, "", 58);
+const TWENTIETH: Set = set!("twentieth", 60, 60, 2, "");
+const TWENTY_FIRST: Set = set!("twenty-first", 60, 60, 3, "", 81);
 /// 2026-11-22T12:00:00Z.
 const NOW_MS: i64 = 1_795_348_800_000;
 /// The fewest of the answerable questions, in percent, whose line comes first.
@@ -197,15 +201,31 @@ fn is_answered(hits: &[Hit], facts: &str) -> bool {
     hits.first().is_some_and(has) && facts.iter().all(is_shown)
 }
 
+/// How many questions of a language or a kind were answered.
+#[derive(Default, Clone, Copy)]
+struct Tally {
+    right: usize,
+    all: usize,
+}
+
+impl Tally {
+    fn count(&mut self, is_right: bool) {
+        self.right += usize::from(is_right);
+        self.all += 1;
+    }
+}
+
 fn ask(set: &Set) {
     let notes = Notes::new(set);
     let mut report = String::new();
-    let (mut right, mut all) = (0, 0);
+    let mut kinds: BTreeMap<&str, Tally> = BTreeMap::new();
     for line in lines(set.questions) {
         let hits = notes.answers(line[1]);
-        all += 1;
-        if is_answered(&hits, line[2]) {
-            right += 1;
+        let is_right = is_answered(&hits, line[2]);
+        for kind in [line[0], line[0].get(..2).unwrap(), "all"] {
+            kinds.entry(kind).or_default().count(is_right);
+        }
+        if is_right {
             continue;
         }
         report.push_str(&format!("{}: {} ({})\n", line[0], line[1], line[2]));
@@ -216,7 +236,11 @@ fn ask(set: &Set) {
             report.push_str(&told(&notes.engine.search(&query).unwrap().hits));
         }
     }
-    println!("{right} of {all}\n{report}");
+    for (kind, tally) in &kinds {
+        println!("{kind}: {} of {}", tally.right, tally.all);
+    }
+    println!("{report}");
+    let Tally { right, all } = kinds["all"];
     assert_eq!(all, set.size);
     let share = 100 * right / all;
     assert!(share >= set.share, "{share} %\n{report}");
@@ -243,6 +267,7 @@ fn ask_for_nothing(set: &Set) {
             wrong.push_str(&format!("{} {}\n{}", line[0], line[1], told(&hits)));
         }
     }
+    println!("made up: {count}\n{wrong}");
     assert!(count <= set.known_wrong, "{count}\n{wrong}");
 }
 
@@ -434,4 +459,24 @@ fn answers_of_a_nineteenth_persons_notes_come_with_their_line_first() {
 #[test]
 fn answers_are_not_made_up_of_a_nineteenth_persons_notes() {
     ask_for_nothing(&NINETEENTH);
+}
+
+#[test]
+fn answers_of_a_twentieth_persons_notes_come_with_their_line_first() {
+    ask(&TWENTIETH);
+}
+
+#[test]
+fn answers_are_not_made_up_of_a_twentieth_persons_notes() {
+    ask_for_nothing(&TWENTIETH);
+}
+
+#[test]
+fn answers_of_a_twenty_first_persons_notes_come_with_their_line_first() {
+    ask(&TWENTY_FIRST);
+}
+
+#[test]
+fn answers_are_not_made_up_of_a_twenty_first_persons_notes() {
+    ask_for_nothing(&TWENTY_FIRST);
 }

@@ -140,6 +140,8 @@ fn one(
         arguments: server.arguments.clone(),
         // What an agent could have written is not believed of itself.
         trusted: server.trusted && !is_planted,
+        // Nor has it a life after the turn, which its author has not.
+        passing: is_planted,
         call_limit: server.call_limit,
         variables,
     })

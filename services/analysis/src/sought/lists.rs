@@ -17,7 +17,9 @@ pub(super) const NAMING: &str = "named|called|name|names|nickname|heißt|heisst|
 pub(super) const COLOURS: &str = "red|blue|green|yellow|black|white|grey|gray|brown|orange|pink|purple|violet|beige|silver|golden|turquoise|\
     cream|navy|rot|blau|grün|gelb|schwarz|weiß|weiss|grau|braun|rosa|lila|violett|silbern|türkis|rouge|bleu|bleue|vert|verte|\
     jaune|noir|noire|blanc|blanche|gris|grise|marron|rose|rojo|roja|azul|verde|amarillo|amarilla|negro|negra|blanco|blanca|\
-    morado|naranja|赤|青|緑|黄|黒|白|灰|茶色|紫|紺";
+    morado|naranja|ginger|tabby|auburn|blonde|blond|brunette|maroon|crimson|teal|ivory|khaki|dunkelblau|hellblau|dunkelgrün|\
+    hellgrün|creme|anthrazit|blond|rötlich|getigert|roux|rousse|tigré|châtain|blonde|crème|bordeaux|kaki|doré|argenté|écru|pelirrojo|\
+    rubio|rubia|castaño|atigrado|granate|celeste|dorado|plateado|crema|crudo|水色|金|銀|オレンジ|ピンク|ベージュ|三毛|茶トラ|クリーム|赤|青|緑|黄|黒|白|灰|茶色|紫|紺";
 /// Before the name of a colour that is none of these: `paint: "Stone 4"`.
 pub(super) const PAINTS: &str =
     "paint|colour|color|shade|farbe|wandfarbe|couleur|teinte|peinture|pintura|tono|色";

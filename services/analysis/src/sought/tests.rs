@@ -32,6 +32,69 @@ fn sought_ages_are_told_by_years() {
 }
 
 #[test]
+fn trades_are_told_by_their_words() {
+    let told = |sentence| is_in("What does Ida do for work?", sentence, &["Ida"]);
+    assert!(told("Ida, part-time bookkeeper, 2004") && !told("Ida, part-time, 2004"));
+}
+
+#[test]
+fn permission_is_told_by_what_may_and_may_not_be_done() {
+    for question in [
+        "Can I bring the dog?",
+        "Darf man grillen?",
+        "¿Se puede aparcar?",
+        "犬を連れて行くのは大丈夫？",
+    ] {
+        assert!(sought(question).has(Sought::PERMISSION), "{question}");
+    }
+    assert!(!sought("Who can bring the dog?").has(Sought::PERMISSION));
+    assert!(tells_permission("Dogs not allowed") && tells_permission("火気厳禁、犬は不可"));
+    assert!(!tells_permission("The cottage has a garden"));
+}
+
+#[test]
+fn colours_are_asked_for_in_compounds_too() {
+    assert!(sought("Welche Augenfarbe hat Ida?").has(Sought::COLOUR));
+    assert!(is_in(
+        "De quelle couleur est le chat ?",
+        "un chat roux",
+        &[]
+    ));
+}
+
+#[test]
+fn row_is_of_whom_its_first_cell_names() {
+    let of_another = |row| is_row_of_another(row, Traits::DATE, |word| word == "Ida");
+    assert!(of_another("| Emre | 2 April | his wife is Ida |"));
+    assert!(!of_another("| Ida | 2 April | his wife |"));
+    assert!(!of_another("| Piano | 2 April | Ida |"));
+    assert!(!of_another("| Emre | 2 April | Ida, 3 May |"));
+    assert!(!of_another("Emre, 2 April, his wife is Ida"));
+    assert!(!is_row_of_another(
+        "| Emre | his wife is Ida |",
+        Traits::default(),
+        |word| word == "Ida"
+    ));
+}
+
+#[test]
+fn sought_years_are_told_by_a_year() {
+    for question in [
+        "What year was it built?",
+        "In welchem Jahr?",
+        "母は何年生まれ？",
+    ] {
+        assert!(sought(question).has(Sought::YEAR), "{question}");
+        assert!(is_in(question, "built in 1964", &[]), "{question}");
+        assert!(is_in(question, "it was last year", &[]));
+        assert!(is_in(question, "昭和39年", &[]));
+        assert!(!is_in(question, "on 27 March", &[]), "{question}");
+        assert!(!is_in(question, "| Mum | 27 March |", &[]), "{question}");
+    }
+    assert!(!sought("陸は何年生？").has(Sought::YEAR));
+}
+
+#[test]
 fn somebody_and_what_is_called_are_told_by_names() {
     let own = &["ladder", "Kanarienvogel", "Steuerberater"];
     assert!(is_in(

@@ -91,3 +91,37 @@ fn link_that_leads_out_by_another_is_neither_held_nor_made() {
     let made = restored.state.join("workspace/d");
     assert!(made.join("up").is_symlink() && !made.join("out").is_symlink());
 }
+
+/// Whoever writes around a workspace could lead to what is the user's.
+#[test]
+fn restore_follows_a_link_to_a_workspace_where_no_agent_writes() {
+    let scene = Scene::new();
+    scene.made();
+    let (notes, documents) = (scene.home().join("notes"), scene.home().join("documents"));
+    scene.write(&documents.join("own"), "the user's");
+    fs::remove_dir_all(&notes).unwrap();
+    symlink(&documents, &notes).unwrap();
+    let before = scene.names();
+    let restored = |written| scene.restored_where("old", Existing::MovedAside, written);
+    let error = restored(vec![scene.home()]).unwrap_err().to_string();
+    assert!(error.contains(notes.to_str().unwrap()), "{error}");
+    assert_eq!(scene.names(), before, "nothing was written");
+    let restored = restored(Vec::new()).unwrap();
+    assert_eq!(text(documents.join("own.md")), "elsewhere");
+    let aside = restored.workspaces[0].2.clone().unwrap();
+    assert_eq!(text(aside.join("own")), "the user's");
+}
+
+/// As a killed one leaves it.
+#[test]
+fn restore_removes_what_another_left_unfinished_and_keeps_what_is_whole() {
+    let scene = Scene::new();
+    scene.made();
+    let half = scene.home().join(".openclaw-restore-dead/new");
+    scene.write(&half.join("auth.json"), "a key");
+    let whole = scene.home().join(".openclaw.restored-19700101-000000");
+    scene.write(&whole.join("auth.json"), "what was there before");
+    scene.restored("old", Existing::Kept).unwrap();
+    assert!(!half.parent().unwrap().exists());
+    assert!(whole.join("auth.json").exists());
+}

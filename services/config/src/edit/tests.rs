@@ -211,6 +211,8 @@ fn lists_on_the_way_begin_with_their_first_entries() {
     );
     let deny = json!([{"tools": {"deny": ["v"]}}]);
     assert_eq!(begun("agents.list[0].tools.deny[0]", json!({})), list(deny));
+    let named = json!([{"params": {"0": "v"}}]);
+    assert_eq!(begun("agents.list[0].params.0", json!({})), list(named));
     let there = json!({"agents": {"list": [{"id": "a"}]}});
     for (written, document) in [
         ("agents.list[0].id", there),

@@ -116,3 +116,23 @@ fn walk(path: &Path, mut step: impl FnMut(&Path) -> bool) -> PathBuf {
     }
     real
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn links_are_followed_up_to_their_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().canonicalize().unwrap();
+        let link = |number: usize| folder.join(number.to_string());
+        fs::write(link(0), "").unwrap();
+        for number in 0..=LINKS_MAX {
+            symlink(link(number), link(number + 1)).unwrap();
+        }
+        assert_eq!(real(&link(LINKS_MAX)), link(0));
+        assert_eq!(real(&link(LINKS_MAX + 1)), link(1));
+    }
+}

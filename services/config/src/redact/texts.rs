@@ -1,5 +1,5 @@
 //! Texts that hold a secret whatever their key is called: addresses with a password
-//! or a key in them, and arguments of programs.
+//! or a key in them.
 
 use super::is_reference;
 
@@ -15,7 +15,7 @@ const PARAMETERS: [&str; 8] = [
     "sig",
 ];
 
-/// Ends of names of parameters, and of flags of programs, that are secrets.
+/// Ends of names of parameters that are secrets.
 const ENDS: [&str; 7] = [
     "credential",
     "guid",
@@ -67,29 +67,8 @@ fn ends(name: &str) -> bool {
     ENDS.iter().any(|end| name.ends_with(end))
 }
 
-fn is_said(text: &str) -> bool {
+pub(super) fn is_said(text: &str) -> bool {
     !text.is_empty() && !is_reference(text)
-}
-
-/// Whether the argument at `at` is a secret: it follows a flag that says so, has one
-/// before its `=`, or is a header that lets somebody in.
-pub(super) fn is_secret_argument(arguments: &[&str], at: usize) -> bool {
-    let argument = arguments[at];
-    let before = at.checked_sub(1).map(|before| arguments[before]);
-    if before.is_some_and(is_secret_flag) && !argument.starts_with('-') {
-        return is_said(argument);
-    }
-    let header = argument.to_ascii_lowercase();
-    if header.starts_with("authorization:") {
-        return !argument.contains("${");
-    }
-    let pair = argument.split_once('=');
-    pair.is_some_and(|(flag, value)| is_secret_flag(flag) && is_said(value))
-}
-
-fn is_secret_flag(argument: &str) -> bool {
-    let name = argument.strip_prefix('-').map(str::to_ascii_lowercase);
-    name.is_some_and(|name| ends(name.trim_start_matches('-')))
 }
 
 #[cfg(test)]
@@ -120,30 +99,5 @@ mod tests {
         ] {
             assert_eq!(has_secret_url(text), is_secret, "{text}");
         }
-    }
-
-    #[test]
-    fn arguments_behind_flags_of_secrets_are_told() {
-        let all = [
-            "--api-key",
-            "k",
-            "--TOKEN=t",
-            "-y",
-            "--token",
-            "-v",
-            "--key",
-            "${K}",
-            "--password=${P}",
-            "-H",
-            "Authorization: Bearer x",
-            "--name",
-            "n",
-            "key=5",
-        ];
-        let found: Vec<_> = (0..all.len())
-            .filter(|at| is_secret_argument(&all, *at))
-            .map(|at| all[at])
-            .collect();
-        assert_eq!(found, ["k", "--TOKEN=t", "Authorization: Bearer x"]);
     }
 }

@@ -182,12 +182,17 @@ impl Admission {
     }
 }
 
-/// Where a session's answers go, and where it came from (OpenClaw's fields).
+/// Channels of turns that nobody asks for in a conversation.
+const OF_PROGRAMS: [&str; 4] = ["cron", "heartbeat", "hook", "system"];
+
+/// Where a session's answers go, and where it came from (OpenClaw's fields). What a program
+/// begins is told where people were last.
 fn note_channel(entry: &mut SessionEntry, channel: &str, chat_type: &str) {
     entry.set("lastChannel", channel);
     let delivery: Option<Value> = entry.get(Place::FIELD);
     // With the same channel it may say more: an account, a thread.
-    if delivery.is_none_or(|delivery| delivery["channel"] != channel) {
+    let is_elsewhere = |it: &Value| it["channel"] != channel && !OF_PROGRAMS.contains(&channel);
+    if delivery.as_ref().is_none_or(is_elsewhere) {
         entry.set(Place::FIELD, json!({ "channel": channel }));
     }
     if entry.get::<Value>("origin").is_none() {

@@ -20,6 +20,8 @@ pub(crate) fn execute(
     if arguments.check {
         return check(arguments);
     }
+    // One that nothing can be read of says of no agent where it writes.
+    let settings = openclaw_settings::load_usable(environment).ok();
     let options = Options {
         paths: Paths::resolve(environment)?,
         existing: match arguments.workspaces {
@@ -27,6 +29,7 @@ pub(crate) fn execute(
             Some(Workspaces::Replace) => Existing::MovedAside,
             Some(Workspaces::Keep) => Existing::Kept,
         },
+        written: settings.map_or_else(Vec::new, |it| it.where_agents_write().to_vec()),
         stop: format!("kill {} (it restores a backup)", std::process::id()),
     };
     let file = arguments.file.clone();

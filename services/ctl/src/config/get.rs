@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use openclaw_config::cover::Cover;
 use openclaw_config::pipeline::alias;
 use openclaw_config::schema::Schema;
 use openclaw_config::substitute::Missing;
@@ -32,13 +33,14 @@ pub(super) fn execute(
     } else {
         defaults::apply(document.value, paths)
     };
-    let Some(value) = alias::get(&path, &document) else {
-        return Err(not_set(&path, paths));
-    };
-    let value = if arguments.show_secrets {
-        value
+    // What a value is shows what stands around it, and a secret is one wherever it stands.
+    let shown = if arguments.show_secrets {
+        document
     } else {
-        redact::redacted(&path, &value)
+        Cover::of(&document).shown(&KeyPath::default(), &document)
+    };
+    let Some(value) = alias::get(&path, &shown) else {
+        return Err(not_set(&path, paths));
     };
     match (&value, arguments.json) {
         (Value::String(text), false) => output::stdout_line(text)?,

@@ -239,6 +239,55 @@ fn secrets_are_shown_only_when_asked_for() {
 }
 
 #[test]
+fn secrets_are_hidden_wherever_they_stand() {
+    let config = Config::new(
+        "{ mcp: { servers: { s: { command: 'prog', args: ['-H', 'X-Auth: S-ECRET', '-k', 'S-ECRET', \
+         '--api', 'S-ECRET', '--root', '/srv/long-S-ECRET-1'], env: { A_TOKEN: 'long-S-ECRET-1' } }, \
+         t: { command: 'sh', args: ['-c', 'TOKEN=S-ECRET exec prog', '-y', '@scope/server'] } } } }",
+    );
+    for arguments in [
+        &["get"][..],
+        &["get", "mcp"],
+        &["get", "mcp.servers.s.args"],
+    ] {
+        let shown = config.ok(arguments);
+        assert!(!shown.contains("S-ECRET"), "{shown}");
+        assert!(shown.contains("--root"), "{shown}");
+    }
+    let shown = config.ok(&["get", "mcp.servers.t.args"]);
+    assert!(
+        shown.contains("@scope/server") && !shown.contains("S-ECRET"),
+        "{shown}"
+    );
+    let shown = config.ok(&["get", "mcp"]);
+    config.ok(&["set", "mcp", &shown]);
+    assert!(
+        config.file().contains("TOKEN=S-ECRET exec prog"),
+        "{}",
+        config.file()
+    );
+}
+
+#[test]
+fn key_that_is_written_twice_is_an_error_with_its_place() {
+    let text = "{\n gateway: { port: 1,\n  port: 2 },\n logging: { level: 'warn' } }";
+    let config = Config::new(text);
+    let said = config.fails(78, &["validate"]);
+    assert!(
+        said.contains(":3:3: gateway.port") && said.contains("twice"),
+        "{said}"
+    );
+    let output = config.run(&["validate", "--json"]);
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["valid"], false);
+    assert_eq!(document["problems"][0]["path"], "gateway.port");
+    // The rest of it can be changed.
+    config.ok(&["set", "logging.level", "info"]);
+    config.ok(&["unset", "gateway.port"]);
+    config.ok(&["validate"]);
+}
+
+#[test]
 fn validation_tells_everything() {
     let config = Config::new("{\n gateway: { port: 'x' },\n colour: 1,\n}");
     let said = config.fails(78, &["validate"]);

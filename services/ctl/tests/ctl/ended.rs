@@ -102,7 +102,7 @@ fn restore_that_a_signal_ends_leaves_the_state_as_it_was() {
     assert_eq!(start(&scene, &["backup", file]).wait().code(), Some(0));
     for (signal, code) in SIGNALS {
         let running = start(&scene, &["restore", file]);
-        until(scene.state(), ".restoring-");
+        until(scene.state(), ".openclaw-restore-");
         running.signal(signal);
         assert_eq!(running.wait().code(), Some(code), "{signal}");
         let left: Vec<String> = names(scene.state())

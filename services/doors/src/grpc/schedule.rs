@@ -29,8 +29,12 @@ impl schedule_server::Schedule for ScheduleService {
         let jobs = self.schedule().jobs.all().await;
         let mut jobs = jobs.map_err(|fault| refused(fault.into()))?;
         jobs.sort_by_key(|job| job.next_ms().unwrap_or(i64::MAX));
+        let mut told = Vec::new();
+        for job in &jobs {
+            told.push(self.told(job).await.into());
+        }
         Ok(Response::new(wire::ListJobsResponse {
-            jobs: jobs.iter().map(|job| told(job).into()).collect(),
+            jobs: told,
             is_on: self.0.core.configuration.settings().cron_enabled,
         }))
     }
@@ -44,7 +48,7 @@ impl schedule_server::Schedule for ScheduleService {
         let added = self.schedule().add(Value::Object(fields)).await;
         let job = added.map_err(refused)?;
         Ok(Response::new(wire::AddJobResponse {
-            job: Some(told(&job).into()),
+            job: Some(self.told(&job).await.into()),
         }))
     }
 
@@ -58,7 +62,7 @@ impl schedule_server::Schedule for ScheduleService {
         let changed = self.schedule().change(&request.id, fields, None).await;
         let job = changed.map_err(refused)?;
         Ok(Response::new(wire::ChangeJobResponse {
-            job: Some(told(&job).into()),
+            job: Some(self.told(&job).await.into()),
         }))
     }
 
@@ -154,6 +158,17 @@ impl ScheduleService {
         &self.0.schedule
     }
 
+    async fn told(&self, job: &job::Job) -> Job {
+        Job {
+            id: job.id().to_owned(),
+            name: job.name.clone(),
+            is_enabled: job.enabled,
+            fields: self.schedule().shown(job).await,
+            next_ms: job.next_ms(),
+            is_running: job.is_running(),
+        }
+    }
+
     /// A job of an agent that is not there would never run.
     fn check_agent(&self, fields: &Map<String, Value>) -> Result<(), Status> {
         let Some(agent) = fields.get("agentId").and_then(Value::as_str) else {
@@ -168,17 +183,6 @@ fn fields(text: &str) -> Result<Map<String, Value>, Status> {
     serde_json::from_str(text).map_err(|error| {
         Status::invalid_argument(format!("the fields are no JSON object: {error}"))
     })
-}
-
-fn told(job: &job::Job) -> Job {
-    Job {
-        id: job.id().to_owned(),
-        name: job.name.clone(),
-        is_enabled: job.enabled,
-        fields: job.to_json(),
-        next_ms: job.next_ms(),
-        is_running: job.is_running(),
-    }
 }
 
 fn refused(refused: Refused) -> Status {

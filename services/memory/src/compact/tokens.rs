@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use tiktoken_rs::CoreBPE;
 
-use super::Error;
+use super::{Error, cl100k};
 
 /// Merging a run of letters takes the square of its length; longer ones are no
 /// words and are counted in pieces of so many bytes.
@@ -75,9 +75,9 @@ impl std::fmt::Debug for Table {
 impl Tokens {
     /// Loads the table, in about 100 ms.
     pub(crate) fn load() -> Result<Self, Error> {
-        tiktoken_rs::cl100k_base()
+        cl100k::tokenizer()
             .map(|table| Self(Arc::new(table)))
-            .map_err(|error| Error::Tokenizer(error.to_string()))
+            .map_err(Error::Tokenizer)
     }
 
     /// The tokens of `text`.

@@ -169,6 +169,21 @@ mod tests {
     }
 
     #[test]
+    fn hits_of_the_fallback_count_by_the_best_of_them() {
+        let texts = [
+            "the boiler of the house",
+            "a boiler beside two other things",
+        ];
+        let folder = tempfile::tempdir().unwrap();
+        let engine = engine(folder.path(), &texts.map(str::to_owned));
+        let query = Query::new("boiler house", 0);
+        let found = engine.fallback_hits(&words(&query.text), &query, 2, &Wanted::default());
+        let places: Vec<f64> = found.unwrap().iter().map(|hit| hit.parts.text).collect();
+        assert_eq!((places.len(), places[0]), (2, 1.0));
+        assert!(places[1] > 0.0 && places[1] < 1.0, "{places:?}");
+    }
+
+    #[test]
     fn words_that_say_something_are_looked_for_by_their_stems_once() {
         assert_eq!(
             words("What did the dentists say of the dentist, and of ABC-7?"),

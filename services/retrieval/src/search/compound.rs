@@ -29,17 +29,24 @@ const SHARE: f32 = 0.6;
 /// The words of an index that are made of others.
 pub(super) struct Compounds<'a> {
     snapshot: &'a Snapshot,
+    /// Of the question.
+    own: Language,
     languages: Vec<Language>,
 }
 
 impl<'a> Compounds<'a> {
-    pub(super) fn new(snapshot: &'a Snapshot) -> Self {
+    /// For a question in the language `own`: Spanish "encender" is not made of "Ende".
+    pub(super) fn new(snapshot: &'a Snapshot, own: Language) -> Self {
         let languages = snapshot.languages().iter();
+        let languages = languages.filter(|language| language.joins_words());
         Self {
             snapshot,
-            languages: languages
-                .filter(|language| language.joins_words())
-                .collect(),
+            own,
+            languages: if own.joins_words() {
+                languages.collect()
+            } else {
+                Vec::new()
+            },
         }
     }
 
@@ -53,6 +60,9 @@ impl<'a> Compounds<'a> {
     ) -> Vec<SearchWord> {
         if !word.keys.iter().any(|&key| self.is_there(key)) {
             self.add_akin(plain, &mut word.related);
+            let short = self.own.short_forms(plain).into_iter();
+            let short = short.map(|short| term::key(&short));
+            word.related.extend(short.filter(|&key| self.is_there(key)));
         }
         for &language in &self.languages {
             let stem = analysis::stem(plain, language);
@@ -70,18 +80,19 @@ impl<'a> Compounds<'a> {
                     related: word.related.clone(),
                     foreign: word.foreign.clone(),
                     things: word.things.clone(),
-                    opposites: Vec::new(),
                     factor: word.factor * SHARE,
-                    is_name: false,
-                    is_bare: false,
                     is_doing: word.is_doing,
                     is_needed: word.is_needed,
                     is_sought: word.is_sought,
                     is_kind: word.is_kind,
-                    head: None,
                     is_noun: word.is_noun,
                     whole: word.whole,
+                    is_of_intolerance: word.is_of_intolerance,
+                    is_sounded: false,
+                    is_short: false,
                     fact: word.fact.with(analysis::lexicon::fact(stem, language)),
+                    // A part of a name is none, and what is said of the whole is not said of it.
+                    ..SearchWord::default()
                 };
                 part.keys.push(term::key(stem));
                 self.add_longer(stem, &mut part.related);
@@ -151,7 +162,7 @@ impl<'a> Compounds<'a> {
             return None;
         }
         let cuts = word.char_indices().map(|(at, _)| at);
-        let cuts = cuts.filter(|&at| at >= REST && word.len() - at >= REST);
+        let cuts = cuts.filter(|&at| word.len() - at >= REST);
         cuts.filter_map(|at| {
             let (first, second) = word.split_at(at);
             let (second, is_second_there) = self.known(second, language)?;

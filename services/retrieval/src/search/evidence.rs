@@ -25,6 +25,8 @@ const PARTLY: f32 = 0.5;
 const NAMELESS: f64 = 0.6;
 /// and where the kind of thing is: it does not answer then.
 const UNTOLD: f64 = 0.54;
+/// What is left of it where nothing says whether something may be done, and that is asked.
+const UNSAID: f64 = 0.95;
 /// What is left of it where only other sentences have words of the question.
 const APART: f64 = 0.6;
 /// Shorter passages of one line are shown whole, in characters.
@@ -64,9 +66,10 @@ pub(crate) fn of(
             others += usize::from(one == Matches::default());
             matches = matches.with(one);
         });
+        matches = wanted.with_intolerance(matches, (text, language));
         Sentence {
             text,
-            matches,
+            matches: wanted.without_shreds(matches),
             traits: wanted.facts_in(text, language),
         }
     };
@@ -105,6 +108,11 @@ fn is_of_others(wanted: &Wanted, sentences: &[Sentence<'_>], language: Language)
         .iter()
         .filter(|sentence| wanted.sure_names() & sentence.matches.own == 0)
         .any(|sentence| analysis::is_ours(sentence.text, is_asked))
+        || sentences.iter().any(|sentence| {
+            let is_name =
+                |word: &str| wanted.matches(word, language).own & wanted.sure_names() != 0;
+            analysis::is_row_of_another(sentence.text, wanted.asked, is_name)
+        })
 }
 
 /// The same where names are written as all nouns are: another noun of the question is missing
@@ -168,7 +176,14 @@ fn share(
     let traits = traits(sentences, index, group);
     let mut inside = own.matches;
     let facts = wanted.facts.iter().zip(0..);
-    let facts = facts.filter(|(fact, _)| fact.meets(traits));
+    // That a booking is told by a day is of no use to who asks for its number.
+    let asked = if wanted.asked.meets(Traits::DIGITS) {
+        wanted.asked.with(Traits::NUMBER)
+    } else {
+        wanted.asked
+    };
+    let is_asked = |fact: Traits| asked.is_empty() || fact.meets(asked);
+    let facts = facts.filter(|(fact, _)| fact.meets(traits) && is_asked(**fact));
     let facts: u64 = facts.map(|(_, bit)| 1 << bit).sum();
     let role = |word: &str| {
         let found = wanted.matches(word, language);
@@ -196,7 +211,8 @@ fn share(
         inside.foreign |= facts;
     }
     let there = inside.with(around);
-    let all = wanted.all(there, (is_told_so, met));
+    let is_under = own.matches == Matches::default() && !analysis::refers_back(own.text);
+    let all = wanted.all(there, (is_told_so, met), is_under);
     let found = wanted.weight(inside);
     let covered = found + (wanted.weight(there) - found) * ABOVE;
     let mut share = f64::from(covered / all.max(f32::MIN_POSITIVE)).clamp(0.0, 1.0);
@@ -208,13 +224,24 @@ fn share(
     // "Opens" and "closes" are both of the hours, and so near to each other.
     let is_other_thing = is_other_thing(wanted, own, (there, language));
     let is_opposite = own.matches.opposite & !(own.matches.own | outside.own) != 0;
-    if !is_told || is_opposite || is_other_thing {
+    let is_apart = is_under && is_of_own_price(wanted, own.text);
+    if !is_told || is_opposite || is_other_thing || is_apart {
         share *= UNTOLD;
     }
     if inside.with(outside) == Matches::default() && !analysis::refers_back(own.text) {
         share *= APART;
     }
+    if wanted.sought.has(Sought::PERMISSION) && !analysis::tells_permission(own.text) {
+        share *= UNSAID;
+    }
     (share, is_told)
+}
+
+/// Whether a price or a weight is asked for and `sentence`, which has no word of the question, names
+/// something that has its own: "Insured, £11 a month" under the name of a cat.
+fn is_of_own_price(wanted: &Wanted, sentence: &str) -> bool {
+    let is_price = wanted.asked.meets(Traits::MONEY) || wanted.sought.has(Sought::WEIGHT);
+    is_price && analysis::names_thing(sentence)
 }
 
 /// Whether a sentence has another word than the one that is asked for, and missing, before what
@@ -243,6 +270,28 @@ fn telling<'a>(wanted: &Wanted, sentences: &[Sentence<'a>], index: usize) -> Cow
 }
 
 impl Wanted {
+    /// `matches` of the sentence `text` with what asks for what is not tolerated, where it tells
+    /// that, and without it elsewhere: what somebody takes is not what they cannot.
+    fn with_intolerance(
+        &self,
+        mut matches: Matches,
+        (text, language): (&str, Language),
+    ) -> Matches {
+        let asked = self.of_intolerance;
+        if asked == 0 {
+            return matches;
+        }
+        if !analysis::tells_intolerance(text, language) {
+            matches.own &= !asked;
+            matches.related &= !asked;
+        } else if self.is_of_other_language(language) {
+            matches.foreign |= asked;
+        } else {
+            matches.related |= asked;
+        }
+        matches
+    }
+
     /// Names that are written as such.
     fn sure_names(&self) -> u64 {
         self.names & !self.bare
@@ -250,7 +299,7 @@ impl Wanted {
 
     /// Whether no kind of thing is asked for.
     fn wants_nothing(&self) -> bool {
-        self.asked.is_empty() && self.sought.is_empty()
+        self.asked.is_empty() && self.sought.without(Sought::PERMISSION).is_empty()
     }
 
     /// Whether `text`, with `traits`, has the kind of fact that is asked for. What
@@ -276,11 +325,8 @@ impl Wanted {
         let is_asked = |word: &str| self.matches(&word.to_lowercase(), language).own != 0;
         let words: Vec<&str> = text.split_whitespace().collect();
         let is_followed = |at: usize| words[at + 1..].iter().take(2).any(|next| is_asked(next));
-        let has_words = words.len() > 1;
         let mut numbers = words.iter().enumerate().filter(|(_, word)| is_number(word));
-        !has_words
-            || numbers.any(|(at, _)| !is_followed(at))
-            || !words.iter().any(|it| is_number(it))
+        numbers.any(|(at, _)| !is_followed(at)) || !words.iter().any(|it| is_number(it))
     }
 
     /// The kinds of facts that `text` tells. A time that the question has itself is told only
@@ -305,9 +351,15 @@ impl Wanted {
     }
 
     /// What all words weigh, where those of `found` are found. Words for the kind
-    /// of thing that is told, `met`, need not be there.
-    fn all(&self, found: Matches, (is_told, met): (bool, u64)) -> f32 {
+    /// of thing that is told, `met`, need not be there. What has none of the words itself and only
+    /// stands under some tells of anything, and not of what was done, where that is known.
+    fn all(&self, found: Matches, (is_told, met): (bool, u64), is_under: bool) -> f32 {
         let there = found.seen();
+        let doing = if is_under {
+            self.doing & !self.known_others
+        } else {
+            self.doing
+        };
         let weights = self.weights.iter().enumerate();
         let weights = weights.map(|(at, weight)| {
             let bit = 1 << at;
@@ -317,7 +369,7 @@ impl Wanted {
                 weight * PARTLY
             } else if met & bit != 0 {
                 0.0
-            } else if self.doing & !self.needed & bit != 0 {
+            } else if doing & !self.needed & bit != 0 {
                 weight * if is_told { DOING.0 } else { DOING.1 }
             } else if (self.kinds & self.known_others | self.needed) & bit != 0 {
                 weight * KIND

@@ -123,7 +123,11 @@ impl<'a> Scores<'a> {
             related.clear();
             collect(space, &word.related, &mut related, counts);
             foreign.clear();
-            let others: Vec<Key> = word.foreign.iter().map(|(key, _)| *key).collect();
+            let mut others: Vec<Key> = word.foreign.iter().map(|(key, _)| *key).collect();
+            if word.is_kind && found.units.is_empty() {
+                // Which painkiller: notes that have no such word name one.
+                others.extend(&word.things);
+            }
             collect(space, &others, &mut foreign, counts);
             scores.add(space, (word, number), &found, [&related, &foreign]);
         }

@@ -33,6 +33,8 @@ const NEXT_PAIR: f32 = 0.3;
 pub(crate) struct Question {
     /// Its words that say something.
     pub(crate) words: Vec<SearchWord>,
+    /// In what language it is.
+    pub(crate) language: Language,
     /// What a speaker's name would be found by.
     pub(crate) speakers: Vec<Key>,
     /// What kind of fact it asks for.
@@ -57,6 +59,7 @@ impl Question {
         let words = Words::new(text, snapshot);
         let sought = words.sought(analysis::sought(text));
         Self {
+            language: words.own,
             words: words.read(text),
             speakers: speakers(text),
             owners: analysis::owners(text)
@@ -132,7 +135,7 @@ impl<'a> Words<'a> {
         Self {
             own,
             languages,
-            compounds: Compounds::new(snapshot),
+            compounds: Compounds::new(snapshot, own),
             written: Written::new(text, own),
             seen: BTreeSet::new(),
             words: Vec::new(),
@@ -209,6 +212,7 @@ impl<'a> Words<'a> {
             return self.words.push(SearchWord {
                 keys,
                 factor: 1.0,
+                fact: lexicon::fact(whole, self.own),
                 ..SearchWord::default()
             });
         };
@@ -220,8 +224,11 @@ impl<'a> Words<'a> {
         };
         let roots_there = roots.iter().map(|root| term::key(root));
         // "Guppies" is not known by other words because of "guppier".
-        let is_sure = self.own != Language::English;
+        let is_sure = !matches!(self.own, Language::English | Language::Spanish);
         related.extend(roots_there.filter(|&key| is_sure || self.compounds.is_there(key)));
+        let others = self.own.other_gender(plain).into_iter();
+        let others = others.map(|other| term::key(&other));
+        related.extend(others.filter(|&key| self.compounds.is_there(key)));
         let is_idle = self.written.idle.contains(plain);
         let is_frame = lexicon::is_frame(plain) || is_idle;
         // A note says "from January" of next year, and 2019 of a year.
@@ -229,6 +236,8 @@ impl<'a> Words<'a> {
         let mut has_others = false;
         // "Pilar" has the stem of a battery, and is none.
         let is_called = self.written.names.contains(plain) && !lexicon::has_word(plain, self.own);
+        let is_of_intolerance =
+            !is_called && self.is_of_intolerance && analysis::is_eating(plain, self.own);
         let mut things = Vec::new();
         let mut opposites = Vec::new();
         if !is_called {
@@ -239,7 +248,7 @@ impl<'a> Words<'a> {
                 }
                 has_others = true;
             });
-            if self.is_of_intolerance && analysis::is_eating(plain, self.own) {
+            if is_of_intolerance {
                 has_others = true;
                 self.add_intolerance((&mut related, &mut foreign));
             }
@@ -282,19 +291,16 @@ impl<'a> Words<'a> {
             is_doing: is_relative
                 || (!is_called && self.written.is_doing(plain, self.own, has_others)),
             is_needed: self.written.is_needed(plain),
+            is_of_intolerance,
+            is_sounded: false,
+            is_short: false,
             head: self.written.heads.get(plain).cloned(),
             is_noun: self.written.nouns.contains(plain),
             whole: self.seen.len() as u32,
             fact: lexicon::fact(plain, self.own),
         };
         let mut words = self.compounds.expand(plain, word, &roots);
-        for word in &mut words {
-            word.related.sort_unstable();
-            word.related.dedup();
-            word.related.retain(|key| !word.keys.contains(key));
-            word.foreign
-                .retain(|(key, _)| !word.keys.contains(key) && !word.related.contains(key));
-        }
+        words.iter_mut().for_each(SearchWord::look_once);
         self.words.extend(words);
     }
 
@@ -317,6 +323,8 @@ impl<'a> Words<'a> {
                         factor: all / pairs.len() as f32,
                         is_doing: analysis::is_inflected(run, &piece),
                         is_needed: analysis::is_staying(text) && self.written.is_who_or_where,
+                        is_sounded: analysis::is_sounded(text),
+                        is_short: pairs.len() <= 2,
                         is_sought: is_told(&text[pair.clone()]),
                         whole,
                         ..SearchWord::default()
@@ -326,34 +334,52 @@ impl<'a> Words<'a> {
             }
         }
         lexicon::related_in(run, self.languages, |range, fact, (term, of)| {
-            let word = found
-                .iter_mut()
-                .find(|(own, _)| own.start < range.end && range.start < own.end);
-            if let Some((_, word)) = word {
+            let first = found
+                .iter()
+                .position(|(own, _)| own.start < range.end && range.start < own.end);
+            // What is known by its beginning is known as a whole.
+            let whole = first.map(|at| (&found[at].0, &found[at].1));
+            // "パスワード", and not "タイトル" by "タイ"; "分電盤" by "分電".
+            let whole = whole.filter(|(own, word)| {
+                let is_all = word.is_sounded && range.len() > own.len();
+                own.start == range.start && (is_all || (word.is_short && !word.is_sounded))
+            });
+            let whole = whole.map(|(_, word)| word.whole);
+            let named = found.iter_mut().enumerate();
+            let named =
+                named.filter(|(at, (_, word))| Some(*at) == first || Some(word.whole) == whole);
+            for (_, (_, word)) in named {
                 word.fact = word.fact.with(fact);
                 word.is_doing = false;
                 let key = term::key(term);
                 match of {
-                    _ if word.keys.contains(&key) => {}
-                    Origin::Own if !word.related.contains(&key) => word.related.push(key),
-                    Origin::Other(language) if !word.foreign.contains(&(key, language)) => {
-                        word.foreign.push((key, language));
-                    }
-                    _ => {}
+                    Origin::Own => word.related.push(key),
+                    Origin::Other(language) => word.foreign.push((key, language)),
                 }
+            }
+        });
+        lexicon::things_in(run, |range, thing| {
+            let mut named = found.iter_mut();
+            let named = named.find(|(own, _)| own.start < range.end && range.start < own.end);
+            if let Some((_, word)) = named {
+                word.things.push(term::key(thing));
             }
         });
         if self.is_of_intolerance {
             let eats = |range: &Range<usize>| {
-                ["食", "飲"]
+                ["食", "飲", "アレ", "避"]
                     .iter()
                     .any(|verb| run[range.clone()].starts_with(verb))
             };
             for (_, word) in found.iter_mut().filter(|(range, _)| eats(range)) {
+                word.is_of_intolerance = true;
                 self.add_intolerance((&mut word.related, &mut word.foreign));
             }
         }
-        self.words.extend(found.into_iter().map(|(_, word)| word));
+        for (_, mut word) in found {
+            word.look_once();
+            self.words.push(word);
+        }
     }
 
     /// What must not be eaten is told by what is not tolerated.

@@ -11,9 +11,15 @@ use openclaw_analysis::Language;
 
 /// A note of each text, all in one language.
 pub(super) fn snapshot(language: Language, texts: &[&str]) -> Snapshot {
+    let texts: Vec<(Language, &str)> = texts.iter().map(|text| (language, *text)).collect();
+    snapshot_of_many(&texts)
+}
+
+/// A note of each text, each in its language.
+pub(super) fn snapshot_of_many(texts: &[(Language, &str)]) -> Snapshot {
     let mut builder = Builder::new(None);
     let mut documents = HashMap::new();
-    for (text, number) in texts.iter().zip(0..) {
+    for ((language, text), number) in texts.iter().zip(0..) {
         let unit = Unit {
             text: (*text).to_owned(),
             context: String::new(),
@@ -27,7 +33,7 @@ pub(super) fn snapshot(language: Language, texts: &[&str]) -> Snapshot {
         let part = Part {
             units: vec![unit],
             line: 0,
-            language,
+            language: *language,
             flows: false,
             hash: 0,
         };

@@ -1,5 +1,7 @@
 //! A word that is searched for.
 
+use std::collections::HashSet;
+
 use crate::term::Key;
 use openclaw_analysis::{Language, Traits};
 
@@ -39,6 +41,13 @@ pub(crate) struct SearchWord {
     pub(crate) head: Option<String>,
     /// Of what is looked for in parts, which whole it is of; 0 of what is not.
     pub(crate) whole: u32,
+    /// Whether it asks for what is not taken, or not tolerated: what tells of that has it.
+    pub(crate) is_of_intolerance: bool,
+    /// Whether it is a part of a word that is written by its sound, of which some parts alone are
+    /// of another word: "レス".
+    pub(crate) is_sounded: bool,
+    /// Whether it is of a word of three characters, which is known by two.
+    pub(crate) is_short: bool,
     /// Whether it is written as a noun, where nouns have a capital.
     pub(crate) is_noun: bool,
     /// What kind of fact it names, which can be there without the word.
@@ -50,5 +59,12 @@ impl SearchWord {
     /// it is not there.
     pub(super) fn has_others(&self) -> bool {
         !self.related.is_empty() || !self.foreign.is_empty()
+    }
+
+    /// Leaves each key once, where it counts most: twice it would count twice.
+    pub(super) fn look_once(&mut self) {
+        let mut seen: HashSet<Key> = self.keys.iter().copied().collect();
+        self.related.retain(|&key| seen.insert(key));
+        self.foreign.retain(|&(key, _)| seen.insert(key));
     }
 }

@@ -10,7 +10,7 @@ use super::keywords::{FOREIGN_SHARE, RELATED_SHARE};
 use super::question::Day;
 use super::search_word::SearchWord;
 use crate::term::{self, Key};
-use openclaw_analysis::{self as analysis, Language, Same, Sought, Traits, Word};
+use openclaw_analysis::{self as analysis, Language, Same, Sought, Traits, Word, lexicon};
 
 /// The most characters shown of a passage (as OpenClaw's).
 const SIZE: usize = 700;
@@ -18,6 +18,9 @@ const SIZE: usize = 700;
 const ELLIPSIS: char = '…';
 /// Shown before a match in a line that is cut, in characters.
 const BEFORE: usize = 100;
+
+/// Of a word that is written by its sound, at least so many of so many parts say that it is there.
+const SOUNDED: (usize, usize) = (1, 2);
 
 /// By what is a hash already.
 type ByHash<T> = HashMap<u64, T, BuildHasherDefault<Same>>;
@@ -67,12 +70,19 @@ pub(crate) struct Wanted {
     pub(super) bare: u64,
     /// As they are written, without accents, with their bits.
     called: Vec<(u64, String)>,
+    /// All as they are written, in the language of the question.
+    written: Vec<String>,
+    language: Option<Language>,
     /// Those of which it is known what else can be said for them.
     pub(super) known_others: u64,
     /// Of each word the kind of fact that it names.
     pub(super) facts: Vec<Traits>,
     /// Verbs and the like: a note that answers mostly has others.
     pub(super) doing: u64,
+    /// Those that what tells of something that is not taken, or not tolerated, has.
+    pub(super) of_intolerance: u64,
+    /// Of each word that is written by its sound its parts.
+    sounded: Vec<u64>,
     /// What kinds of things are asked for: "which brand".
     pub(super) kinds: u64,
     /// Verbs without which nothing is told: "where does he live".
@@ -113,10 +123,12 @@ impl Wanted {
             nouns: bits(words, |word| word.is_noun),
             times: bits(words, |word| is_time(&word.plain)),
             doing: bits(words, |word| word.is_doing),
+            of_intolerance: bits(words, |word| word.is_of_intolerance),
             kinds: bits(words, |word| word.is_kind),
             needed: bits(words, |word| word.is_needed),
             told_without: bits(words, |word| word.is_sought),
             known_others: bits(words, SearchWord::has_others),
+            written: words.iter().map(|(word, _)| word.plain.clone()).collect(),
             asked,
             sought,
             ..Self::default()
@@ -134,16 +146,38 @@ impl Wanted {
             if let Some(head) = &word.head {
                 wanted.heads.push((bit, head.clone()));
             }
-            wanted.wholes.push(bits(words, |other| {
-                word.whole != 0 && other.whole == word.whole
-            }));
+            let whole = bits(words, |other| word.whole != 0 && other.whole == word.whole);
+            wanted.wholes.push(whole);
+            if word.is_sounded && !wanted.sounded.contains(&whole) {
+                wanted.sounded.push(whole);
+            }
         }
         wanted
+    }
+
+    /// Without the parts of words that are written by their sound where too few of a word are
+    /// there: those of "スタッドレス" that "フォレスター" has.
+    pub(super) fn without_shreds(&self, mut matches: Matches) -> Matches {
+        for whole in &self.sounded {
+            let there = (matches.own & whole).count_ones() as usize;
+            if there * SOUNDED.1 < whole.count_ones() as usize * SOUNDED.0 {
+                matches.own &= !whole;
+            }
+        }
+        matches
     }
 
     /// With the day that is asked about.
     pub(super) fn with_day(self, day: Option<Day>) -> Self {
         Self { day, ..self }
+    }
+
+    /// Of a question in `language`.
+    pub(super) fn in_language(self, language: Language) -> Self {
+        Self {
+            language: Some(language),
+            ..self
+        }
     }
 
     /// Whether the day that is asked about has the name `day`.
@@ -197,6 +231,7 @@ impl Wanted {
             }
             let stem = term::key(&analysis::stem(word, language));
             let mut found = self.bit(stem);
+            found.own &= !self.mistaken((word, language), found.own);
             found.foreign |= self.bit(of_language(stem, language)).foreign;
             found.own |= written.own;
             found.own &= !self.misnamed(word, found.own);
@@ -214,6 +249,24 @@ impl Wanted {
             !word.starts_with(name.as_str()) && !name.starts_with(word.as_ref())
         });
         others.map(|(bit, _)| bit).sum()
+    }
+
+    /// Whether a text in `language` is in another than the question.
+    pub(super) fn is_of_other_language(&self, language: Language) -> bool {
+        self.language.is_some_and(|asked| asked != language)
+    }
+
+    /// Of the words among `own`, those that mean something else in the language of `word`.
+    fn mistaken(&self, word: (&str, Language), own: u64) -> u64 {
+        let Some(language) = self.language.filter(|&asked| own != 0 && asked != word.1) else {
+            return 0;
+        };
+        let asked = self.written.iter().zip(0..);
+        let asked = asked.map(|(asked, bit)| (asked, 1 << bit));
+        let mistaken = asked.filter(|(asked, bit)| {
+            own & bit != 0 && lexicon::is_false_friend(word, (asked, language))
+        });
+        mistaken.map(|(_, bit)| bit).sum()
     }
 
     fn bit(&self, key: Key) -> Matches {
@@ -355,13 +408,10 @@ fn best_window(lines: &[Line<'_>], query: &Wanted) -> (usize, usize) {
             best = (first, end, weight);
         }
     }
-    let (mut first, end, _) = best;
-    if end == lines.len() {
-        while first > 0 && end_of_window(lines, first - 1) == end {
-            first -= 1;
-        }
-    }
-    (first, end)
+    let (first, end, _) = best;
+    let before = (0..first).rev();
+    let fitting = before.take_while(|&at| end == lines.len() && end_of_window(lines, at) == end);
+    (fitting.last().unwrap_or(first), end)
 }
 
 /// The end of the lines from `first` that fit, at least one line.

@@ -19,8 +19,6 @@ use crate::sys::{self, errno};
 const SOCKETS_MAX: u64 = 32 << 20;
 /// Bytes of a file about one process or descriptor.
 const ABOUT_MAX: u64 = 64 << 10;
-/// The lists of TCP sockets that are connected or listen.
-const SOCKETS: [&str; 2] = ["net/tcp", "net/tcp6"];
 /// The attribute of a socket's file that names its protocol, and room for that.
 const PROTOCOL: &str = "system.sockprotoname";
 const PROTOCOL_MAX: usize = 32;
@@ -125,7 +123,7 @@ impl Target {
         let inode = inode.and_then(|rest| rest.strip_suffix(']'));
         let inode = inode.ok_or(Errno::ENOTSOCK)?;
         self.check_protocol(number, family)?;
-        if self.is_connected(inode) {
+        if self.is_connected(inode, family) {
             return Err(Errno::EISCONN);
         }
         let mode = self.mode(number)?;
@@ -163,13 +161,17 @@ impl Target {
         Ok(OFlag::from_bits_retain(flags.ok_or(Errno::EACCES)?))
     }
 
-    /// Whether a TCP socket is connected, or about to be: only then it is listed (proc_pid_net(5)).
-    fn is_connected(&self, inode: &str) -> bool {
-        SOCKETS.iter().any(|list| {
-            let list = self.read(list, SOCKETS_MAX).unwrap_or_default();
-            list.lines()
-                .any(|line| line.split_whitespace().nth(INODE) == Some(inode))
-        })
+    /// Whether a TCP socket is connected, or about to be: only then it is in the list of its
+    /// family (proc_pid_net(5)), which takes the kernel milliseconds to make.
+    fn is_connected(&self, inode: &str, family: AddressFamily) -> bool {
+        let list = if family == AddressFamily::INET {
+            "net/tcp"
+        } else {
+            "net/tcp6"
+        };
+        let list = self.read(list, SOCKETS_MAX).unwrap_or_default();
+        list.lines()
+            .any(|line| line.split_whitespace().nth(INODE) == Some(inode))
     }
 
     fn read(&self, name: &str, most: u64) -> Result<String, Errno> {

@@ -156,6 +156,14 @@ fn a_message_says_what_its_line_says() {
 }
 
 #[test]
+fn several_texts_of_a_message_are_told_line_by_line() {
+    let picture = Block::Other(json!({ "type": "image", "data": "" }));
+    let texts = vec![Block::text("first"), picture, Block::text("second")];
+    let (_dir, path, _) = written(vec![ask("r1", "hello"), answer("r1", texts)]);
+    assert_eq!(words(&load(&path, 1000)), ["hello", "first\nsecond"]);
+}
+
+#[test]
 fn results_have_their_calls_and_calls_that_were_cut_off_are_told() {
     let (_dir, path, _) = written(vec![
         ask("1", "look"),

@@ -241,3 +241,18 @@ fn pages_of_a_transcript_follow_each_other_from_its_end() {
         );
     }
 }
+
+#[test]
+fn transcripts_are_made_durable_however_many_there_are() {
+    let dir = tempfile::tempdir().unwrap();
+    for count in [0, 1, 2, 40] {
+        let mut all: Vec<transcript::Transcript> = (0..count)
+            .map(|number| open(&dir.path().join(format!("{count}-{number}.jsonl"))).transcript)
+            .collect();
+        let done = transcript::sync_all(all.iter_mut().collect());
+        assert!(
+            done.len() == count && done.iter().all(Result::is_ok),
+            "{count}"
+        );
+    }
+}

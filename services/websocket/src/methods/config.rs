@@ -11,6 +11,7 @@ use openclaw_config::schema::Schema;
 use openclaw_config::{Environment, key::KeyPath};
 use openclaw_protocol::Failure;
 use openclaw_protocol::params::Filled;
+use openclaw_protocol::scope::Scope;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -28,7 +29,8 @@ pub(super) async fn get(mut call: Call) -> Result<Answer, Failure> {
     let Nothing {} = call.params()?;
     let paths = call.context.core.configuration.settings().paths.clone();
     let configuration = call.context.core.configuration.clone();
-    let shown = file::blocking(move || file::show(&paths)).await?;
+    let may_change = call.client.identity.may(Scope::Admin);
+    let shown = file::blocking(move || file::show(&paths, may_change)).await?;
     let told: Vec<Value> = match configuration.problem().as_str() {
         "" => Vec::new(),
         problem => vec![json!({ "path": "", "message": problem })],
@@ -59,7 +61,7 @@ pub(super) async fn get(mut call: Call) -> Result<Answer, Failure> {
 /// The channels that the file configures, by their names.
 pub(super) async fn channels(call: &Call) -> Result<Map<String, Value>, Failure> {
     let paths = call.context.core.configuration.settings().paths.clone();
-    let mut shown = file::blocking(move || file::show(&paths)).await?;
+    let mut shown = file::blocking(move || file::show(&paths, false)).await?;
     Ok(
         match shown.document.pointer_mut("/channels").map(Value::take) {
             Some(Value::Object(channels)) => channels,

@@ -102,7 +102,10 @@ pub(super) async fn list(mut call: Call) -> Result<Answer, Failure> {
         .clone()
         .map(|job| (job.id().to_owned(), job.delivery_preview()))
         .collect();
-    let page: Vec<Value> = shown.map(Job::to_json).collect();
+    let mut page = Vec::new();
+    for job in shown {
+        page.push(call.context.schedule.shown(job).await);
+    }
     let next = offset + page.len();
     Ok(json!({
         "jobs": page,
@@ -158,7 +161,8 @@ pub(super) async fn status(call: Call) -> Result<Answer, Failure> {
 /// `cron.get`
 pub(super) async fn get(mut call: Call) -> Result<Answer, Failure> {
     let id = call.params::<Named>()?.id(call.method)?;
-    Ok(find(&call, &id).await?.to_json().into())
+    let job = find(&call, &id).await?;
+    Ok(call.context.schedule.shown(&job).await.into())
 }
 
 /// `cron.add`

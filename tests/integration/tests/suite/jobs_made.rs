@@ -462,24 +462,34 @@ async fn agent_wakes_no_other_session_unless_somebody_allows_it() {
     let messages = turn.json()["messages"].as_array().cloned().unwrap();
     let told = messages.last().unwrap().to_string();
     assert!(told.contains("ok"), "{told}");
-    // The user's.
+    // The user's, from a group: nobody is asked.
     model.push(Scenario::tool("cron", wake("agent:main:main")).then(Scenario::text("Well.")));
-    let mut talk = suite.begin(&[
-        "message",
-        "--session",
-        group,
-        "--json",
-        "wake the other one",
-    ]);
+    suite
+        .ctl(&["message", "--session", group, "wake the other one"])
+        .await
+        .ok();
+    let turn = model.turns().pop().unwrap();
+    let messages = turn.json()["messages"].as_array().cloned().unwrap();
+    let told = messages.last().unwrap().to_string();
+    assert!(told.contains("not the owner's own"), "{told}");
+    suite.say("what is new?").await;
+    let turn = model.turns().pop().unwrap();
+    assert!(!turn.json().to_string().contains("walrus"), "{turn:?}");
+    // Another one, from the user's.
+    model.push(Scenario::tool("cron", wake("agent:main:work")).then(Scenario::text("Well.")));
+    let mut talk = suite.begin(&["message", "--json", "wake the other one"]);
     talk.hear("\"approval_requested\"").await;
     let waiting = suite.ctl(&["approvals", "list", "--json"]).await.document();
     let waiting = &waiting["waiting"][0];
     let reason = waiting["reason"].as_str().unwrap();
-    assert!(reason.contains("agent:main:main"), "{waiting}");
+    assert!(reason.contains("agent:main:work"), "{waiting}");
     let id = waiting["id"].as_str().unwrap();
     suite.ctl(&["approvals", "deny", id]).await.ok();
     talk.end().await;
-    suite.say("what is new?").await;
+    suite
+        .ctl(&["message", "--session", "work", "what is new?"])
+        .await
+        .ok();
     let turn = model.turns().pop().unwrap();
     assert!(!turn.json().to_string().contains("walrus"), "{turn:?}");
 }

@@ -91,6 +91,7 @@ mod telegram_judges;
 mod telegram_kept;
 mod telegram_load;
 mod telegram_pressed;
+mod telegram_reach;
 mod telegram_removed;
 mod telegram_rich;
 mod telegram_shown;

@@ -1,7 +1,7 @@
 //! Servers of tools whose code an agent could have written: they are given
 //! nothing that it has not.
 
-use integration_tests::{Setup, Suite, asked};
+use integration_tests::{Setup, Suite, asked, processes};
 use scripted_model::{Scenario, Server};
 use serde_json::{Value, json};
 
@@ -96,7 +96,7 @@ async fn module_that_an_agent_put_where_a_server_starts_gets_no_secret() {
     nothing_is_told(entry, "goodserver.py", "in which it starts").await;
 }
 
-/// It runs as the agent would, and is not believed.
+/// It runs as the agent would, as long as its turn does, and is not believed.
 #[tokio::test]
 async fn one_that_is_given_nothing_runs_and_is_asked_about() {
     let model = Server::start().await.unwrap();
@@ -106,10 +106,14 @@ async fn one_that_is_given_nothing_runs_and_is_asked_about() {
     };
     let setup = Setup::anthropic(&model).note("server.py", CODE);
     let suite = started(setup.asks_nobody("on-miss"), entry).await;
-    model.push(Scenario::tool("mine__tell", json!({})).then(Scenario::text("Done.")));
-    let run = suite.ask("go on").await;
-    let call = run["toolCalls"][0].to_string();
-    assert!(call.contains("nobody allowed it"), "it was believed: {run}");
+    let script = format!("{}/server.py", suite.workspace().display());
+    for _ in 0..2 {
+        model.push(Scenario::tool("mine__tell", json!({})).then(Scenario::text("Done.")));
+        let run = suite.ask("go on").await;
+        let call = run["toolCalls"][0].to_string();
+        assert!(call.contains("nobody allowed it"), "it was believed: {run}");
+        processes::gone(&script).await;
+    }
     suite.ctl(&["config", "validate"]).await.ended(0);
 }
 

@@ -167,6 +167,7 @@ impl Gateway for Hostile {
                 directory: hostile(),
                 form: hostile(),
                 created_ms: 1,
+                terms: None,
             }],
         })
     }

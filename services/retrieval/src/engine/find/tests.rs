@@ -190,3 +190,86 @@ fn message_that_only_repeats_is_a_question_and_a_note_stays_one() {
     let found = found_in(&[note("keys", 2, "Spare key")], "spare key");
     assert_eq!(found[0].kind, Kind::Note);
 }
+
+#[test]
+fn what_says_the_same_keeps_nothing_else_away() {
+    let same = (0..150).map(|number| note(&format!("same{number}"), 1, "the boiler is old"));
+    let other = |number| format!("house number {number} has some boiler or other that was put in");
+    let others = (0..45).map(|number| note(&format!("other{number}"), 1, &other(number)));
+    let folder = tempfile::tempdir().unwrap();
+    let (engine, _) = Engine::open(folder.path(), Options::default()).unwrap();
+    engine.put(&same.chain(others).collect::<Vec<_>>()).unwrap();
+    let query = Query {
+        limit: 40,
+        ..Query::new("old boiler", NOW_MS)
+    };
+    let hits = engine.search(&query).unwrap().hits;
+    let repeats = hits.iter().filter(|hit| hit.path.starts_with("same"));
+    assert_eq!((hits.len(), repeats.count()), (40, 1));
+}
+
+#[test]
+fn search_without_meaning_compares_words_alone_and_says_when_it_was_cut_short() {
+    let folder = tempfile::tempdir().unwrap();
+    let table = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/share/embedding");
+    let (engine, _) = Engine::open(folder.path(), Options { table: Some(table) }).unwrap();
+    engine
+        .put(&[note("boiler", 1, "The boiler is old.")])
+        .unwrap();
+    let mut query = Query::new("boiler", NOW_MS);
+    let cosine = |query: &Query| engine.search(query).unwrap().hits[0].parts.cosine;
+    assert!(cosine(&query) > 0.0);
+    query.embedder = Choice::None;
+    assert_eq!(cosine(&query), 0.0);
+    assert!(engine.search(&query).unwrap().complete);
+    query.deadline = Some(std::time::Instant::now());
+    assert!(!engine.search(&query).unwrap().complete);
+}
+
+#[test]
+fn lines_of_a_hit_are_those_that_it_shows() {
+    let filler = "Nothing of all this has to do with what anybody asked for.";
+    let lines: Vec<String> = (0..40)
+        .map(|number| match number {
+            0 => "# Garden".to_owned(),
+            30 => "The spare key hangs behind the clock.".to_owned(),
+            _ => format!("{filler} {number}"),
+        })
+        .collect();
+    let found = found_in(
+        &[note("long", 1, &lines.join("\n"))],
+        "Where is the spare key?",
+    );
+    let hit = &found[0];
+    let (start, end) = (hit.start_line as usize, hit.end_line as usize);
+    assert_eq!(
+        hit.snippet,
+        lines[start - 1..end].join("\n"),
+        "{start} to {end}"
+    );
+    assert!(start > 3 && end < 40 && hit.snippet.contains("spare key"));
+}
+
+#[test]
+fn what_is_near_to_a_hit_comes_after_what_is_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let table = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/share/embedding");
+    let (engine, _) = Engine::open(folder.path(), Options { table: Some(table) }).unwrap();
+    let texts = [
+        ("a", "The boiler makes hot water."),
+        ("b", "The boiler makes warm water."),
+        ("c", "Ada keeps the papers of the boiler in a green folder."),
+    ];
+    engine
+        .put(&texts.map(|(path, text)| note(path, 1, text)))
+        .unwrap();
+    let order = |mmr_lambda: f64| -> String {
+        let mut query = Query::new("boiler makes hot water", NOW_MS);
+        query.ranking.mmr_lambda = mmr_lambda;
+        // Hits have the order of their scores; those that are not chosen are left out.
+        query.limit = 2;
+        let hits = engine.search(&query).unwrap().hits;
+        hits.iter().map(|hit| hit.path.as_str()).collect()
+    };
+    assert_eq!((order(1.0).as_str(), order(0.1).as_str()), ("ab", "ac"));
+}

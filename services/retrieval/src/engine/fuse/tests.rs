@@ -49,22 +49,28 @@ fn hit_of_several_questions_has_the_sum_and_the_best_answer() {
 }
 
 fn engine(folder: &std::path::Path) -> Engine {
+    let notes = [
+        ("fox.md", "The fox lives in the forest."),
+        ("hen.md", "The hen lives in the yard."),
+        ("both.md", "The fox and the hen are friends."),
+    ];
+    engine_of(folder, &notes)
+}
+
+fn engine_of(folder: &std::path::Path, notes: &[(&str, &str)]) -> Engine {
     let (engine, _) = Engine::open(folder, Options { table: None }).unwrap();
-    let note = |path: &str, text: &str| crate::document::Document {
-        path: path.to_owned(),
+    let note = |(path, text): &(&str, &str)| crate::document::Document {
+        path: (*path).to_owned(),
         source: Source::Memory,
         stamp: String::new(),
         modified_ms: 0,
         day_ms: None,
         topic: String::new(),
-        body: crate::document::Body::Text(text.to_owned()),
+        body: crate::document::Body::Text((*text).to_owned()),
     };
-    let notes = [
-        note("fox.md", "The fox lives in the forest."),
-        note("hen.md", "The hen lives in the yard."),
-        note("both.md", "The fox and the hen are friends."),
-    ];
-    engine.put(&notes).unwrap();
+    engine
+        .put(&notes.iter().map(note).collect::<Vec<_>>())
+        .unwrap();
     engine
 }
 
@@ -110,4 +116,37 @@ fn questions_beside_the_first_count_a_fifth_and_scores_stay_within_one() {
     let few = Query { limit: 1, ..query };
     let found = engine.search_all(&few, &["hen".to_owned()]).unwrap();
     assert_eq!(found.hits.len(), 1);
+}
+
+#[test]
+fn what_is_second_for_each_question_may_be_first_for_both() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = engine_of(
+        folder.path(),
+        &[
+            ("both", "The valve is new, and so is the gate by the river."),
+            ("valve", "The valve is new."),
+            ("gate", "The gate by the river."),
+        ],
+    );
+    let query = |limit| Query {
+        limit,
+        ..Query::new("new valve", 0)
+    };
+    let first = |limit| {
+        let found = engine.search_all(&query(limit), &["gate by the river".to_owned()]);
+        found.unwrap().hits[0].path.clone()
+    };
+    assert_eq!(engine.search(&query(1)).unwrap().hits[0].path, "valve");
+    assert_eq!((first(1).as_str(), first(6).as_str()), ("both", "both"));
+}
+
+#[test]
+fn warning_of_several_questions_is_given_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let table = Some(folder.path().join("missing"));
+    let (engine, _) = Engine::open(folder.path(), Options { table }).unwrap();
+    let others = ["gate".to_owned(), "river".to_owned()];
+    let found = engine.search_all(&Query::new("valve", 0), &others).unwrap();
+    assert_eq!(found.warnings.len(), 1, "{:?}", found.warnings);
 }

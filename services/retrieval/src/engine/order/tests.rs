@@ -80,6 +80,8 @@ fn newer_note_of_a_change_answers_what_the_older_answers() {
         newer.snippet = "moved to a new number: 8".to_owned();
     }));
     assert!(!moved(&|newer, _| newer.parts.told = 0.0));
+    assert!(!moved(&|newer, _| newer.kind = Kind::Told));
+    assert!(!moved(&|_, older| older.kind = Kind::Told));
     assert!(!moved(&|_, older| older.parts.evidence = ANSWERS - 0.01));
     // A later day's note is not replaced by an earlier one's.
     assert!(!moved(
@@ -269,4 +271,85 @@ fn note_stands_for_what_was_told_to_be_kept() {
         "key",
         "The spare key is under the blue flowerpot, said my aunt Vera"
     ));
+}
+
+#[test]
+fn note_that_stands_for_what_was_told_is_as_good_as_it() {
+    let mut said = hit("told", 9, 0, "Remember that the key is under the pot!");
+    (said.kind, said.parts.told) = (Kind::Told, 1.0);
+    let kept = hit("note", 7, 0, "- 09:05 the key is under the pot");
+    let mut hits = vec![kept, said];
+    leave_notes(&mut hits);
+    let left: Vec<(&str, f64, f64)> = hits
+        .iter()
+        .map(|hit| (hit.path.as_str(), hit.score, hit.parts.told))
+        .collect();
+    assert_eq!(left, [("note", 0.9, 1.0)]);
+    // What is better stays so.
+    let mut said = hit("told", 3, 0, "Remember that the key is under the pot!");
+    (said.kind, said.parts.evidence) = (Kind::Told, ANSWERS);
+    let mut kept = hit("note", 7, 0, "- 09:05 the key is under the pot");
+    kept.parts.told = 1.0;
+    let mut hits = vec![kept, said];
+    leave_notes(&mut hits);
+    let Hit { score, parts, .. } = &hits[0];
+    assert_eq!((*score, parts.evidence, parts.told), (0.7, 1.0, 1.0));
+}
+
+#[test]
+fn note_stands_for_an_order_of_few_words_and_for_nothing_else() {
+    let is_left = |note: &str, told: &str| left(note, told).len() == 2;
+    for (note, told, both) in [
+        // Three words beside what is kept are an order, four are more.
+        (
+            "- 09:05 spare key, blue pot",
+            "please remember today: spare key, blue pot",
+            false,
+        ),
+        (
+            "- 09:05 spare key, blue pot",
+            "please remember today always: spare key, blue pot",
+            true,
+        ),
+        // The time is when it was noted, and no part of it; what was told had its own.
+        ("* 09:05 spare key", "remember: spare key", false),
+        ("+ 09:05 spare key", "remember: spare key", false),
+        ("- 9:05 spare key", "remember: spare key", true),
+        ("- 09:5 spare key", "remember: spare key", true),
+        ("- ab:cd spare key", "remember: spare key", true),
+        ("- 10:30 09:05 dentist", "09:05 dentist", false),
+        // A note without words stands for nothing.
+        ("- 09:05 the", "spare key", true),
+    ] {
+        assert_eq!(is_left(note, told), both, "{note:?} and {told:?}");
+    }
+}
+
+#[test]
+fn words_of_anything_tell_of_no_thing() {
+    for word in ["7", "monday", "name", "moved", "price", "telefon"] {
+        assert!(is_general(word), "{word}");
+    }
+    assert!(!is_general("garden") && !is_general("jardin"));
+    for word in ["und", "dans", "para", "with"] {
+        assert!(!says_something(word), "{word}");
+    }
+    assert!(says_something("garden"));
+}
+
+#[test]
+fn note_of_a_day_begins_with_it() {
+    for (path, day) in [
+        ("memory/2026-11-22.md", Some("2026-11-22")),
+        ("2026-11-22-trip.md", Some("2026-11-22")),
+        ("2026-11-22/trip.md", None),
+        ("memory/2026_11_22.md", None),
+        ("memory/2026-11.22.md", None),
+        ("memory/2026-11-2x.md", None),
+        ("memory/x026-11-22.md", None),
+        ("memory/note.md", None),
+        ("a.md", None),
+    ] {
+        assert_eq!(day_of_note(path), day, "{path}");
+    }
 }

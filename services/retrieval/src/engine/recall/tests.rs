@@ -65,6 +65,20 @@ fn score_counts_beside_the_evidence() {
 }
 
 #[test]
+fn newer_note_stands_before_the_older_where_age_counts() {
+    let both = |decay_floor: f64| {
+        let mut query = Query::new("x", 0);
+        query.ranking.decay_floor = decay_floor;
+        let notes = [
+            note("a", "the code is 1", 0),
+            note("b", "the code is 2", 100_000),
+        ];
+        paths(&best(notes.into(), &query))
+    };
+    assert_eq!((both(0.9).as_str(), both(1.0).as_str()), ("ba", "ab"));
+}
+
+#[test]
 fn lists_are_taken_in_turn_and_each_hit_once() {
     let list = |paths: &str| -> Vec<Hit> {
         paths
@@ -116,4 +130,74 @@ fn successor_is_who_came_after_who_is_named() {
         !follows("new.md", "A Luis le sustituye Ana", 100_000),
         "somebody else left"
     );
+}
+
+/// Notes with the day of each, and what of them answers.
+fn recalled(
+    notes: &[(&str, &str, i64)],
+    question: &str,
+    is_wanted: impl Fn(&Hit) -> bool,
+) -> String {
+    const NOW_MS: i64 = 1_772_625_600_000;
+    let folder = tempfile::tempdir().unwrap();
+    let (engine, _) = Engine::open(folder.path(), Options { table: None }).unwrap();
+    let document = |(path, text, age): &(&str, &str, i64)| crate::document::Document {
+        path: (*path).to_owned(),
+        source: Source::Memory,
+        stamp: String::new(),
+        modified_ms: NOW_MS,
+        day_ms: Some(NOW_MS - age * 86_400_000),
+        topic: String::new(),
+        body: crate::document::Body::Text((*text).to_owned()),
+    };
+    engine
+        .put(&notes.iter().map(document).collect::<Vec<_>>())
+        .unwrap();
+    let query = Query::new(question, NOW_MS);
+    paths(&engine.recall(&query, is_wanted).unwrap().hits)
+}
+
+#[test]
+fn who_came_after_who_is_named_is_recalled_first() {
+    let notes = [
+        ("a", "El jefe de obra es Damián.", 30),
+        ("b", "Damián se jubila, le sustituye Beatriz Cano.", 2),
+        ("c", "Beatriz tiene un perro.", 1),
+    ];
+    let question = "¿Quién es el jefe de obra?";
+    assert_eq!(recalled(&notes, question, |_| true), "ba");
+    assert_eq!(recalled(&notes, question, |hit| hit.path != "b"), "a");
+    assert_eq!(recalled(&notes[..1], question, |_| true), "a");
+    // Where it is asked for nobody, who came after is of no matter.
+    assert_eq!(
+        recalled(&notes, "¿Cuándo tiene obra el jefe?", |_| true),
+        ""
+    );
+}
+
+#[test]
+fn what_answers_all_of_several_questions_stands_before_what_answers_some() {
+    let notes = [
+        ("a", "The plumber is Doctor Holm.", 3),
+        ("b", "The plumber costs 80 € an hour.", 3),
+        (
+            "c",
+            "Holm the plumber, who lives in Linz, costs 90 € an hour.",
+            3,
+        ),
+    ];
+    let question = "What does the plumber cost and where does the plumber live?";
+    assert_eq!(recalled(&notes, question, |_| true), "cb");
+    assert_eq!(recalled(&notes, question, |hit| hit.path != "c"), "b");
+}
+
+#[test]
+fn what_is_said_before_a_question_keeps_no_answer_away() {
+    let notes = [
+        ("a", "The plumber lives in Linz.", 3),
+        ("b", "The tent is in the attic.", 3),
+    ];
+    let question = "My grandmother wants her broken radiator exchanged on Friday, where does the plumber live?";
+    assert_eq!(recalled(&notes, question, |_| true), "a");
+    assert_eq!(recalled(&notes, question, |hit| hit.path != "a"), "");
 }

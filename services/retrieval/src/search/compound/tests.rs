@@ -1,16 +1,18 @@
 use super::*;
 use crate::search::sample::snapshot as snapshot_of;
+use openclaw_analysis::Traits;
 
 const GERMAN: &[&str] = &[
     "Der Zahnarzt hat einen Termin frei.",
     "Die Tür am Haus, die Haustür und das Krankenhaus; ein Hau und ein Stür.",
     "Der Hausmeister, das Schauspiel, der Rathausplatz; die Arbeit im Zimmer.",
     "Die Physiotherapeutin.",
+    "Ein Ei und ein Uhu.",
 ];
 
 fn parts(word: &str) -> Option<(String, String)> {
     let snapshot = snapshot_of(Language::German, GERMAN);
-    Compounds::new(&snapshot).parts(word, Language::German)
+    Compounds::new(&snapshot, Language::German).parts(word, Language::German)
 }
 
 fn pair(first: &str, second: &str) -> Option<(String, String)> {
@@ -27,6 +29,11 @@ fn a_word_is_taken_apart_where_both_parts_are_words() {
     assert_eq!(parts("hausarz"), None);
     assert_eq!(parts("zahnarztquirl"), None);
     assert_eq!(parts("quirltermin"), None);
+    // Of three bytes at least.
+    assert_eq!(parts("zahnarztuhu"), pair("zahnarzt", "uhu"));
+    assert_eq!(parts("uhuzahnarzt"), pair("uhu", "zahnarzt"));
+    assert_eq!(parts("zahnarztei"), None);
+    assert_eq!(parts("eizahnarzt"), None);
     // One of them may be known alone, and not both.
     assert_eq!(parts("zahnarztgarten"), pair("zahnarzt", "gart"));
     assert_eq!(parts("gartenzaun"), None);
@@ -40,7 +47,7 @@ fn keys(words: &[&str]) -> Vec<Key> {
 
 fn added(snapshot: &Snapshot, add: impl Fn(&Compounds<'_>, &mut Vec<Key>)) -> Vec<Key> {
     let mut keys = Vec::new();
-    add(&Compounds::new(snapshot), &mut keys);
+    add(&Compounds::new(snapshot, Language::German), &mut keys);
     keys.sort_unstable();
     keys
 }
@@ -90,4 +97,72 @@ fn no_more_longer_words_are_added_than_are_looked_for() {
         compounds.add_longer("haus", keys)
     });
     assert_eq!(found.len(), LIMIT);
+}
+
+fn is_near(found: f32, expected: f32) {
+    assert!(
+        (found - expected).abs() < 1e-6,
+        "{found} instead of {expected}"
+    );
+}
+
+#[test]
+fn parts_of_a_word_are_what_it_is() {
+    let german = snapshot_of(Language::German, GERMAN);
+    let compounds = Compounds::new(&german, Language::German);
+    let whole = || SearchWord {
+        plain: "zahnarzttermin".to_owned(),
+        keys: vec![1],
+        related: vec![2],
+        foreign: vec![(3, None)],
+        things: vec![4],
+        factor: 0.5,
+        is_name: true,
+        is_doing: true,
+        is_kind: true,
+        is_sought: true,
+        is_needed: true,
+        is_noun: true,
+        whole: 7,
+        fact: Traits::MONEY,
+        ..SearchWord::default()
+    };
+    let parts = compounds.expand("zahnarzttermin", whole(), &[]);
+    assert_eq!(parts.len(), 2);
+    for (part, own) in parts.iter().zip(["zahnarzt", "termin"]) {
+        assert_eq!(part.plain, "zahnarzttermin");
+        assert_eq!(part.keys, [1, term::key(own)]);
+        assert!(part.related.contains(&2) && part.foreign.contains(&(3, None)));
+        assert_eq!((&part.things[..], part.whole), (&[4][..], 7));
+        is_near(part.factor, 0.5 * SHARE);
+        assert!(part.is_doing && part.is_kind && part.is_sought && part.is_needed && part.is_noun);
+        assert!(!part.is_name && part.fact.meets(Traits::MONEY));
+    }
+    // An appointment tells when, and has other words; a dentist has other ones.
+    assert!(parts[1].fact.meets(Traits::DATE) && !parts[0].fact.meets(Traits::DATE));
+    let meeting = term::key(&analysis::stem("treffen", Language::German));
+    assert!(parts[1].related.contains(&meeting) && !parts[0].related.contains(&meeting));
+    assert!(parts.iter().all(|part| part.foreign.len() > 1));
+    // Of one part, the words that have it in them.
+    let door = compounds.expand("haustermin", whole(), &[]);
+    assert!(door[0].related.contains(&term::key("krankenhaus")));
+    // What is not made of others stays as it is.
+    let one = compounds.expand("quirl", whole(), &["haus".to_owned()]);
+    assert_eq!((one.len(), one[0].factor, one[0].is_name), (1, 0.5, true));
+    assert!(one[0].related.contains(&term::key("krankenhaus")));
+}
+
+/// A word that no text has is known by those that begin as it does, one that some text has by itself.
+#[test]
+fn words_that_are_there_need_none_that_are_akin() {
+    let english = snapshot_of(Language::English, &["The physiotherapist."]);
+    let expanded = |key: Key| {
+        let word = SearchWord {
+            keys: vec![key],
+            ..SearchWord::default()
+        };
+        let words = Compounds::new(&english, Language::English).expand("physiotherapy", word, &[]);
+        words[0].related.contains(&term::key("physiotherapist"))
+    };
+    assert!(expanded(1) && !expanded(term::key("physiotherapist")));
 }

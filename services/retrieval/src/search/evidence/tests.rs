@@ -100,6 +100,66 @@ fn kind_of_fact_that_is_asked_for_has_to_be_there() {
 }
 
 #[test]
+fn what_was_done_is_not_told_by_what_only_stands_under_it() {
+    let bought = SearchWord {
+        is_doing: true,
+        ..word("buy", "purchas")
+    };
+    let words = [(bought, 1.0), (word("van", ""), 1.0)];
+    let share = |text: &str| tells(&words, Traits::DATE, text, "Van").share;
+    is_near(
+        share("test due on Friday"),
+        0.9 / (1.0 + f64::from(MISSING)),
+    );
+    is_near(share("van on Friday"), 1.0 / (1.0 + f64::from(DOING.0)));
+    is_near(share("purchased on Friday"), (0.8 + 0.9) / 2.0);
+}
+
+#[test]
+fn what_is_not_tolerated_is_told_by_what_is_not_taken() {
+    let avoid = SearchWord {
+        is_of_intolerance: true,
+        ..word("take", "allerg")
+    };
+    let words = [(avoid, 1.0), (word("pill", ""), 1.0)];
+    let share = |text: &str| share(&words, text, "");
+    is_near(share("I never take that pill"), 1.0);
+    is_near(share("that pill upsets me"), (0.8 + 1.0) / 2.0);
+    // What is taken is not what cannot be.
+    is_near(share("I take a pill"), 1.0 / (1.0 + f64::from(MISSING)));
+}
+
+#[test]
+fn price_of_what_a_line_names_is_not_that_of_what_it_stands_under() {
+    let words = [(word("cat", ""), 1.0)];
+    let share = |text: &str| tells(&words, Traits::MONEY.with(Traits::AMOUNT), text, "Cat").share;
+    is_near(share("12 € a month"), 0.9);
+    is_near(share("Insured for 12 € a month"), 0.9 * UNTOLD);
+    is_near(share("The cat is insured for 12 €"), 1.0);
+}
+
+#[test]
+fn fact_that_a_word_names_stands_for_it_where_that_is_asked_for() {
+    let booking = SearchWord {
+        fact: Traits::DATE,
+        ..word("book", "")
+    };
+    let words = [(booking, 1.0), (word("trip", ""), 1.0)];
+    let share = |asked| tells(&words, asked, "trip on Friday, room 3", "").share;
+    is_near(share(Traits::DATE), 1.0);
+    is_near(share(Traits::NUMBER), 0.5);
+}
+
+#[test]
+fn what_may_be_done_is_told_best_by_what_says_so() {
+    let word = word("dog", "");
+    let wanted = Wanted::new(&[(&word, 1.0)], (Traits::default(), Sought::PERMISSION));
+    let share = |text: &str| of(&wanted, (text, ("", false)), Language::English).share;
+    is_near(share("no dog"), 1.0);
+    is_near(share("a dog"), UNSAID);
+}
+
+#[test]
 fn text_that_says_nothing_else_is_a_repeat() {
     let words = [(word("fox", ""), 1.0), (word("live", ""), 1.0)];
     let is_repeat = |text: &str| tells(&words, Traits::default(), text, "").is_repeat;
@@ -254,6 +314,8 @@ fn bare_name_is_found_in_longer_words() {
     let of = |word: &SearchWord| of_english(&[word], ("varroatrap", ""), false).share;
     is_near(of(&bare(true)), 0.8);
     is_near(of(&bare(false)), 0.8 * NAMELESS);
+    let both = of_english(&[&bare(true)], ("varroa, varroatrap", ""), false);
+    is_near(both.share, 1.0);
     // And what is said before it is not told of somebody else.
     let fox = word("fox", "");
     let around = |is_bare| {
@@ -356,6 +418,12 @@ fn what_is_missing_counts_by_what_the_word_is() {
         ..plain()
     };
     is_near_to(missing(both), 2.0 * KIND);
+    let kind_and_needed = SearchWord {
+        is_needed: true,
+        is_kind: true,
+        ..word("live", "dwell")
+    };
+    is_near_to(missing(kind_and_needed), 2.0 * KIND);
     is_near_to(missing(word("live", "dwell")), 2.0 * MISSING);
     let kind = |related| SearchWord {
         is_kind: true,
@@ -380,6 +448,11 @@ fn what_is_missing_counts_by_what_the_word_is() {
         ..word("number", "")
     };
     is_near_to(told(sought(), "three fox"), 0.0);
+    let both = || SearchWord {
+        is_sought: true,
+        ..count()
+    };
+    is_near_to(told(both(), "three fox"), 0.0);
     // What the columns of a row are for is not known.
     is_near_to(told(sought(), "| 3 | fox |"), 2.0);
     is_near_to(told(plain(), "three fox"), 2.0);

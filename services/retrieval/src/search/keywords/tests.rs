@@ -290,3 +290,93 @@ fn things_of_the_kind_that_is_asked_for_are_marked() {
     query.sources = vec![Source::Extra];
     assert_eq!(of_kind(&query), [false; 8]);
 }
+
+/// The scores of all units, of them with their neighbours, of parts, and what is covered.
+fn levels(words: Vec<SearchWord>) -> [Vec<f32>; 4] {
+    let snapshot = snapshot(&parts());
+    let query = Query::new("x", 0);
+    let space = Space::new(&snapshot, &query);
+    let question = question(words);
+    let Tables {
+        unit,
+        window,
+        part,
+        covered,
+        ..
+    } = Scores::new(&space, &question, Tables::default()).tables;
+    [unit, window, part, covered]
+}
+
+#[test]
+fn word_counts_at_every_level_by_its_factor() {
+    let fox = |factor| SearchWord {
+        factor,
+        ..word(&["fox"], &["hen"], &["river"])
+    };
+    let (whole, half) = (levels(vec![fox(1.0)]), levels(vec![fox(0.5)]));
+    for (whole, half) in whole.iter().zip(&half) {
+        let expected: Vec<f32> = whole.iter().map(|score| score * 0.5).collect();
+        is_near(half, &expected);
+    }
+}
+
+#[test]
+fn scores_of_several_words_are_the_sum_of_theirs() {
+    let words = || {
+        [
+            word(&["fox"], &["hen"], &["river"]),
+            word(&["copper"], &[], &[]),
+            word(&["garden"], &["copper"], &["hen"]),
+        ]
+    };
+    let each = words().map(|word| levels(vec![word]));
+    for (level, found) in levels(words().into()).iter().enumerate() {
+        let sum = |at: usize| each.iter().map(|one| one[level][at]).sum();
+        let expected: Vec<f32> = (0..found.len()).map(sum).collect();
+        is_near(found, &expected);
+    }
+}
+
+/// Of a word that is found by several stems each counts, and the unit is one of those that have it.
+#[test]
+fn stems_of_a_word_count_together_in_units_and_parts() {
+    let snapshot = snapshot(&parts());
+    let query = Query::new("x", 0);
+    let space = Space::new(&snapshot, &query);
+    let both = question(vec![word(&["fox", "river"], &[], &[])]);
+    let scores = Scores::new(&space, &both, Tables::default());
+    let segments = [(0, 5, 2), (1, 3, 2)];
+    let of_units = segments.iter().flat_map(|&(live, units, _)| {
+        let segment = &snapshot.live[live].segment;
+        (0..units).map(move |unit| segment.lengths(unit).unit as f32)
+    });
+    let lengths: Vec<f32> = of_units.collect();
+    let of_parts = segments.iter().flat_map(|&(live, _, parts)| {
+        let segment = &snapshot.live[live].segment;
+        (0..parts).map(move |part| segment.part(part).length as f32)
+    });
+    let of_parts: Vec<f32> = of_parts.collect();
+    let all: f32 = lengths.iter().sum();
+    // fox, hen hen fox, river; fox river, garden; hen river copper fox, garden; copper.
+    let counts = [1.0, 1.0, 1.0, 2.0, 0.0, 2.0, 0.0, 0.0];
+    let expected = counts.iter().zip(&lengths);
+    let expected = expected.map(|(&count, &length)| bm25(8.0, 5.0, count, length, all / 8.0));
+    is_near(&scores.tables.unit, &expected.collect::<Vec<_>>());
+    let expected = [3.0, 2.0, 2.0, 0.0].iter().zip(&of_parts);
+    let expected = expected.map(|(&count, &length)| bm25(4.0, 3.0, count, length, all / 4.0));
+    is_near(&scores.tables.part, &expected.collect::<Vec<_>>());
+}
+
+#[test]
+fn last_unit_of_a_segment_has_neighbours_before_it_alone() {
+    let last = part(&[("", "hen"), ("", "river fox"), ("", "garden")], true);
+    let snapshot = snapshot(&[part(&[("", "copper")], false), last]);
+    let query = Query::new("x", 0);
+    let space = Space::new(&snapshot, &query);
+    let garden = question(vec![word(&["garden"], &[], &[])]);
+    let window = Scores::new(&space, &garden, Tables::default())
+        .tables
+        .window;
+    let near: Vec<bool> = window.iter().map(|score| *score > 0.0).collect();
+    assert_eq!(near, [false, false, true, true]);
+}

@@ -38,6 +38,21 @@ fn at_the_end_the_lines_before_are_shown_too() {
     assert!(snippet.text.ends_with("- fox"));
 }
 
+/// Seven hundred characters with the line breaks between them, without the last.
+#[test]
+fn lines_are_shown_that_just_fit() {
+    let first = format!("fox {}", "x".repeat(345));
+    for (second, lines) in [(350, 2), (351, 1)] {
+        let passage = format!("{first}\n{}\n{}\nhen", "y".repeat(second), "z".repeat(300));
+        let shown = shown(&passage, "fox");
+        assert_eq!(
+            (shown.line, shown.text.lines().count()),
+            (0, lines),
+            "{second}"
+        );
+    }
+}
+
 #[test]
 fn a_long_line_is_cut_around_the_match() {
     let line = format!("{}a fox {}", "word ".repeat(200), "word ".repeat(50));
@@ -219,6 +234,44 @@ fn matches_of_another_language_are_of_its_texts_alone() {
     let wanted = Wanted::new(&[(&oven, 1.0)], (Traits::default(), Sought::default()));
     let seen = |language| wanted.matches("four tyres", language).seen() != 0;
     assert!(seen(Language::French) && !seen(Language::English));
+}
+
+/// "スタッドレス" has two of the five pairs of "フォレスター".
+#[test]
+fn matches_of_what_is_written_by_its_sound_are_half_of_it() {
+    let part = |pair: &str| SearchWord {
+        keys: vec![term::key(pair)],
+        is_sounded: true,
+        whole: 1,
+        ..SearchWord::default()
+    };
+    let parts = ["フォ", "ォレ", "レス", "スタ", "ター"].map(part);
+    let words: Vec<(&SearchWord, f32)> = parts.iter().map(|part| (part, 1.0)).collect();
+    let wanted = Wanted::new(&words, (Traits::default(), Sought::default()));
+    let own = |text: &str| {
+        let found = wanted.matches(text, Language::English);
+        wanted.without_shreds(found).own.count_ones()
+    };
+    assert_eq!(own("スタッドレス"), 0);
+    assert_eq!(own("フォレスト"), 3);
+    assert_eq!(own("フォレスター"), 5);
+}
+
+/// "Turnos" are shifts.
+#[test]
+fn matches_are_not_what_only_has_the_stem_of_another_language() {
+    let turn = SearchWord {
+        plain: "turn".to_owned(),
+        keys: vec![term::key("turn")],
+        ..SearchWord::default()
+    };
+    let wanted = Wanted::new(&[(&turn, 1.0)], (Traits::default(), Sought::default()));
+    let wanted = wanted.in_language(Language::English);
+    let own = |text: &str, language| wanted.matches(text, language).own;
+    assert_eq!(own("turnos", Language::Spanish), 0);
+    assert_eq!(own("turns", Language::English), 1);
+    // As it is written it may be meant.
+    assert_eq!(own("turn", Language::Spanish), 1);
 }
 
 /// A short text is easily taken for one of another language.

@@ -1,9 +1,10 @@
 //! The configuration file: shown without secrets, and written with those that
 //! were covered put back.
 
+use openclaw_config::cover::Cover;
 use openclaw_config::edit;
 use openclaw_config::key::KeyPath;
-use openclaw_config::redact::{self, REDACTED};
+use openclaw_config::redact::REDACTED;
 use openclaw_config::{Environment, Paths, parse};
 use openclaw_daemon::failure;
 use openclaw_protocol::Failure;
@@ -16,7 +17,7 @@ use serde_json::{Value, json};
 pub(super) struct Shown {
     pub(super) path: String,
     pub(super) exists: bool,
-    /// None when its secrets cannot be covered in the text.
+    /// None when its secrets cannot be covered.
     pub(super) raw: Option<String>,
     pub(super) document: Value,
     pub(super) hash: String,
@@ -44,19 +45,21 @@ pub(in crate::methods) async fn blocking<T: Send + 'static>(
         .unwrap_or_else(|_| Err(Failure::unavailable("the worker ended")))
 }
 
-/// The file as it is.
-pub(super) fn show(paths: &Paths) -> Result<Shown, Failure> {
+/// The file as it is, for a client that may change it or only reads it.
+pub(super) fn show(paths: &Paths, is_for_change: bool) -> Result<Shown, Failure> {
     let file = File::open(paths).map_err(failed)?;
-    Ok(shown(&file))
+    Ok(shown(&file, is_for_change))
 }
 
-fn shown(file: &File) -> Shown {
+fn shown(file: &File, is_for_change: bool) -> Shown {
     let document = file.document().unwrap_or(Value::Null);
+    let cover = Cover::of(&document);
+    let shown = cover.shown(&KeyPath::default(), &document);
     Shown {
         path: file.path().display().to_string(),
         exists: file.path().exists(),
-        raw: covered(file.text(), &document),
-        document: redact::redacted(&KeyPath::default(), &document),
+        raw: raw(file.text(), (&cover, &shown), is_for_change),
+        document: shown,
         hash: hash(file.text()),
     }
 }
@@ -65,11 +68,24 @@ fn hash(text: &str) -> String {
     hex(digest(&SHA256, text.as_bytes()).as_ref())
 }
 
-/// The text with every secret covered; None when one cannot be.
-fn covered(text: &str, document: &Value) -> Option<String> {
-    let shown = redact::redacted(&KeyPath::default(), document);
+/// A text of the file without a secret: as it is written, for whoever would change it and
+/// keep its comments. Those may say anything, so that whoever only reads the file has one
+/// that is made of the document; so does everybody where a secret stands in it elsewhere.
+/// None: of a file that is no JSON5 nobody knows.
+fn raw(text: &str, (cover, shown): (&Cover, &Value), is_for_change: bool) -> Option<String> {
+    let text = covered(text, shown).filter(|it| is_for_change && cover.admits(it, shown));
+    let made = || format!("{shown:#}\n");
+    text.or_else(|| {
+        (!shown.is_null())
+            .then(made)
+            .filter(|it| cover.admits(it, shown))
+    })
+}
+
+/// The text with every secret of the document covered; None when one cannot be.
+fn covered(text: &str, shown: &Value) -> Option<String> {
     let mut text = text.to_owned();
-    for path in covered_paths(&KeyPath::default(), &shown) {
+    for path in covered_paths(&KeyPath::default(), shown) {
         text = edit::set(&text, &path, &json!(REDACTED)).ok()?;
     }
     Some(text)
@@ -129,7 +145,7 @@ pub(super) fn write(
         file.save().map_err(failed)?;
     }
     Ok(Written {
-        shown: shown(&file),
+        shown: shown(&file, true),
         changed,
     })
 }
@@ -157,3 +173,6 @@ fn failed(error: openclaw_config::Error) -> Failure {
 fn invalid(error: openclaw_config::Error) -> Failure {
     Failure::invalid(format!("invalid config: {}", failure::chain(&error)))
 }
+
+#[cfg(test)]
+mod tests;

@@ -49,8 +49,6 @@ pub(crate) enum Gap {
     /// Landlock judges opening, not what changes a file's mode, times and attributes; the user's own are changed at
     /// level `workspace` by who is the same user.
     Attributes,
-    /// Queues and semaphores of the machine, which level `workspace` shares.
-    Queues,
     /// Priority and limits of the user's other processes, at level `workspace`.
     Priorities,
     /// At level `workspace` below this version of Landlock.
@@ -78,7 +76,6 @@ impl Gap {
         match self {
             Self::Names => shared,
             Self::Attributes | Self::Priorities => shared && !at.root,
-            Self::Queues => shared,
             Self::Landlock(least) => shared && abi < least,
             Self::Sockets => at.has_sockets(),
             Self::Network => at.reach == Reach::Full,

@@ -66,6 +66,11 @@ fn reason_may_be_told_by_the_sentence_after() {
     assert!(is_told(after, Sought::REASON));
     assert!(!is_told("The hen stayed. It rained.", Sought::REASON));
     assert!(is_told("Because it rained the hen stayed.", Sought::REASON));
+    // Who somebody is, the sentence itself has to tell.
+    let wanted = wanted(&[&hen], Traits::default(), Sought::PERSON);
+    let share = |text| of(&wanted, (text, ("", false)), Language::English).share;
+    is_near(share("Weber has the hen."), 1.0);
+    is_near(share("A hen is here. It was Weber."), ABOVE.into());
     // Where nothing is wanted, nothing is told.
     assert!(!is_told(after, Sought::default()));
 }
@@ -79,6 +84,25 @@ fn amount_is_told_by_money_and_a_count_by_a_number_that_is_no_day() {
     };
     assert!(is_told(Traits::NUMBER, "We have 12 hens"));
     assert!(!is_told(Traits::NUMBER, "The hens came on 3 December"));
+    // What the one number of money is, nothing else is.
+    assert!(!is_told(Traits::NUMBER, "The hens cost 30 euros"));
+    assert!(is_told(Traits::NUMBER, "The 12 hens cost 30 euros"));
+    assert!(is_told(Traits::NUMBER, "Of 20 hens 12 cost 30 euros"));
+    // A price is a number of something else than of what is bought.
+    let cost = Traits::AMOUNT.with(Traits::MONEY);
+    for (text, tells) in [
+        ("40 hens came", false),
+        ("40 old hens came", false),
+        ("The hens were 40", true),
+        ("hens 40 each", true),
+        ("40 for all of the hens", true),
+        ("The 12 hens were 40", true),
+        ("The hens: ~40", true),
+        ("40 hens for fifty euros", true),
+        ("The hens were dear", false),
+    ] {
+        assert_eq!(is_told(cost, text), tells, "{text}");
+    }
     assert!(is_told(
         Traits::NUMBER.with(Traits::DATE),
         "The hens came on 3 December"
@@ -109,6 +133,21 @@ fn time_of_the_question_is_told_by_a_number_on_either_side() {
     assert!(
         none.facts_in("winter", Language::English)
             .meets(Traits::RELATIVE.with(Traits::DATE))
+    );
+}
+
+/// The fact may stand in a sentence before or after, if that has to do with the question too.
+#[test]
+fn fact_may_be_told_by_the_sentence_beside() {
+    let words = [(word("fox", ""), 3.0), (word("hen", ""), 1.0)];
+    let told = |text: &str| tells(&words, Traits::DATE, text, "").share;
+    is_near(told("The fox and the hen. On Friday hens."), 1.0);
+    is_near(told("On Friday hens. The fox and the hen."), 1.0);
+    is_near(told("The fox and the hen. On Friday cats."), UNTOLD);
+    let second = 0.25 + 0.75 * f64::from(ABOVE);
+    is_near_to(
+        told("The fox and the hen. Then none. On Friday hens."),
+        second,
     );
 }
 

@@ -33,6 +33,23 @@ fn passages_are_facts_under_their_headings() {
 }
 
 #[test]
+fn lines_of_a_paragraph_stand_under_what_the_first_is_about() {
+    let text = "Minka, a ginger cat.\nBorn in May.\nVet: Dr Wirth\n\nLater.";
+    let expected = [
+        ("Minka, a ginger cat.", ""),
+        ("Born in May.", "Minka"),
+        ("Vet: Dr Wirth", ""),
+        ("Later.", ""),
+    ];
+    assert_eq!(
+        under(text),
+        expected.map(|(text, above)| (text, above.to_owned()))
+    );
+    // Nothing that tells something itself.
+    assert_eq!(under("On Monday, a walk.\nBought bread.")[1].1, "");
+}
+
+#[test]
 fn items_below_items_stand_under_them() {
     let text = "Shopping:\n- Market\n  on Saturday\n  - leek\n    ```\n    - no item\n    ```\n  - milk\n- Pharmacy\n\nLater.";
     let expected = [

@@ -21,22 +21,23 @@ const PIECE: usize = 80;
 
 /// A fact.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Passage {
+pub struct Passage {
     /// Where it is in the text, in bytes.
-    pub(crate) range: Range<usize>,
+    pub range: Range<usize>,
     /// Its first line, counted from 1.
-    pub(crate) line: usize,
+    pub line: usize,
     /// What it stands under and does not contain, outermost first.
-    pub(crate) context: Vec<String>,
+    pub context: Vec<String>,
     /// An estimate of its size.
-    pub(crate) tokens: usize,
+    pub tokens: usize,
     /// Whether it is the first under a heading.
-    pub(crate) begins: bool,
+    pub begins: bool,
 }
 
 /// Cuts `text`. Passages come in order and miss nothing but blank lines and
 /// what is context of others.
-pub(crate) fn cut(text: &str) -> Vec<Passage> {
+#[must_use]
+pub fn cut(text: &str) -> Vec<Passage> {
     let mut cutter = Cutter::new(text);
     for block in block::parse(text) {
         cutter.add(block);
@@ -47,7 +48,8 @@ pub(crate) fn cut(text: &str) -> Vec<Passage> {
 
 /// Cuts a long message: its facts belong together, and are parted only to be of
 /// a size that can be shown.
-pub(crate) fn pages(text: &str) -> Vec<Range<usize>> {
+#[must_use]
+pub fn pages(text: &str) -> Vec<Range<usize>> {
     let mut pages: Vec<Range<usize>> = Vec::new();
     let mut size = usize::MAX;
     for passage in cut(text) {
@@ -89,6 +91,8 @@ struct Cutter<'a> {
     frames: Vec<Frame>,
     /// The block before.
     last: Option<Kind>,
+    /// What the lines of a paragraph are about, as the first of them says: "Filou, a ginger cat".
+    subject: Option<String>,
     begins: bool,
 }
 
@@ -99,6 +103,7 @@ impl<'a> Cutter<'a> {
             passages: Vec::new(),
             frames: Vec::new(),
             last: None,
+            subject: None,
             begins: true,
         }
     }
@@ -113,6 +118,13 @@ impl<'a> Cutter<'a> {
         let is_led = last == Some(Kind::Lead);
         let is_list = matches!(last, Some(Kind::Item(_)));
         let meant = self.meant(kind, text);
+        let goes_on = kind == Kind::Paragraph && last == Some(kind) && !block.is_apart;
+        if !goes_on {
+            let is_paragraph = kind == Kind::Paragraph;
+            self.subject = is_paragraph.then(|| block::subject(text)).flatten();
+        }
+        let subject = self.subject.clone();
+        let subject = subject.filter(|_| goes_on && !block::is_labelled(text));
         match kind {
             Kind::Heading(level) => {
                 self.pop(|frame| matches!(frame, Kind::Heading(other) if other < level));
@@ -148,7 +160,7 @@ impl<'a> Cutter<'a> {
                 self.emit(&block, meant.as_ref());
                 self.push(block, meant, true);
             }
-            Kind::Row | Kind::Paragraph | Kind::Code => self.emit(&block, None),
+            Kind::Row | Kind::Paragraph | Kind::Code => self.emit(&block, subject.as_ref()),
         }
     }
 

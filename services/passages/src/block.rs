@@ -15,7 +15,7 @@ const RULE: usize = 3;
 
 /// What a block is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// `#` to `######`, or underlined.
     Heading(u8),
     /// Between fences; to the end of the text when the second is missing, as
@@ -39,20 +39,20 @@ pub(super) enum Kind {
 
 /// Lines that belong together.
 #[derive(Debug, Clone)]
-pub(super) struct Block {
-    pub(super) kind: Kind,
+pub(crate) struct Block {
+    pub(crate) kind: Kind,
     /// In bytes, without the last line break.
-    pub(super) range: Range<usize>,
+    pub(crate) range: Range<usize>,
     /// The first line, counted from 1.
-    pub(super) line: usize,
-    pub(super) tokens: usize,
+    pub(crate) line: usize,
+    pub(crate) tokens: usize,
     /// Whether a blank line, or nothing, is before it.
-    pub(super) is_apart: bool,
+    pub(crate) is_apart: bool,
 }
 
 /// An estimate, in tokens: four characters of ASCII text are about one token,
 /// a Chinese or Japanese character is one, others are between.
-pub(super) fn tokens(text: &str) -> usize {
+pub(crate) fn tokens(text: &str) -> usize {
     text.chars().map(quarters).sum::<usize>().div_ceil(4)
 }
 
@@ -65,7 +65,7 @@ fn quarters(character: char) -> usize {
 }
 
 /// The blocks of `text` in order.
-pub(super) fn parse(text: &str) -> Vec<Block> {
+pub(crate) fn parse(text: &str) -> Vec<Block> {
     let mut parser = Parser {
         text,
         blocks: Vec::new(),
@@ -84,7 +84,7 @@ pub(super) fn parse(text: &str) -> Vec<Block> {
 
 /// The lines of a block that is too large, those longer than `limit` tokens
 /// cut between words.
-pub(super) fn pieces(text: &str, block: &Block, limit: usize) -> Vec<Block> {
+pub(crate) fn pieces(text: &str, block: &Block, limit: usize) -> Vec<Block> {
     let mut pieces = Vec::new();
     let mut start = block.range.start;
     for (index, line) in text[block.range.clone()].split('\n').enumerate() {
@@ -366,6 +366,18 @@ fn is_title(text: &str) -> bool {
         && columns(text) <= LABEL
         && text.chars().all(is_plain)
         && !words.iter().any(says_little)
+}
+
+/// What a first line says that it is about, before a comma or a colon.
+pub(crate) fn subject(text: &str) -> Option<String> {
+    let end = text.find([',', ':', '、', '，', '：'])?;
+    let subject = text[..end].trim();
+    (is_title(subject) && !subject.starts_with(char::is_lowercase)).then(|| subject.to_owned())
+}
+
+/// Whether a line says itself what it is about.
+pub(crate) fn is_labelled(line: &str) -> bool {
+    label(line).is_some()
 }
 
 /// What stands before a colon at the beginning of a line, where that is a name
