@@ -65,7 +65,7 @@ impl Question<'_> {
     }
 
     /// Who wants to do what, where and why it is asked about: one line.
-    fn heading(&self) -> String {
+    pub(crate) fn heading(&self) -> String {
         let named = |name: &str, value: &str| match value {
             "" => String::new(),
             value => format!("{name} {}", output::line(value)),

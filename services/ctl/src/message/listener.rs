@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use openclaw_config::Environment;
 use openclaw_proto::approval::Decision;
-use openclaw_proto::event::Kind;
+use openclaw_proto::event::{Event, Kind};
 use openclaw_proto::gateway::{Message, Reply};
 use openclaw_terminal::{Failure, output};
 use tokio::sync::mpsc;
@@ -26,6 +26,9 @@ use openclaw_connection::Gateway;
 /// what does not end by itself within a few seconds.
 const CANCEL_DEADLINE: Duration = Duration::from_secs(10);
 
+/// Events that are held back while somebody is asked.
+const HELD: usize = 10_000;
+
 /// Between two pictures of what is drawn.
 const TICK: Duration = Duration::from_millis(100);
 
@@ -36,6 +39,9 @@ pub(super) struct Listener {
     summary: Summary,
     stop: Option<(Stop, Instant)>,
     questions: Questions,
+    /// What happened while somebody is asked. Shown below a question, what an agent says would
+    /// push it off the screen, or pass for one.
+    held: Vec<Event>,
     names: Names,
     environment: Environment,
 }
@@ -71,6 +77,7 @@ impl Listener {
             summary: Summary::default(),
             stop: None,
             questions,
+            held: Vec::new(),
             names,
             environment: environment.clone(),
         }
@@ -143,23 +150,59 @@ impl Listener {
             }
             Reply::Event(event) => {
                 self.summary.observe(event);
-                let kind = &event.kind;
-                let is_note = matches!(kind, Kind::Note { .. });
-                if is_note || matches!(kind, Kind::ApprovalResolved(_)) || kind.is_terminal() {
-                    self.questions.end_line();
-                }
-                self.sink.event(event)?;
-                match kind {
-                    Kind::Note { .. } => self.questions.ask_again(),
-                    Kind::ApprovalRequested(request) => {
-                        self.questions.ask(request, &self.summary.session_key);
-                    }
-                    Kind::ApprovalResolved(resolved) => self.questions.resolved(resolved),
-                    _ => {}
-                }
-                Ok(())
+                self.happened(event)
             }
         }
+    }
+
+    /// Shows it, or holds it back while somebody is asked.
+    fn happened(&mut self, event: &Event) -> Result<(), Failure> {
+        let kind = &event.kind;
+        let is_told = matches!(
+            kind,
+            Kind::Note { .. } | Kind::ApprovalRequested(_) | Kind::ApprovalResolved(_)
+        );
+        if self.questions.is_open() && !is_told && !kind.is_terminal() && self.held.len() < HELD {
+            self.held.push(event.clone());
+            return Ok(());
+        }
+        if !is_told {
+            self.release()?;
+        }
+        self.show(event)?;
+        if !self.questions.is_open() {
+            self.release()?;
+        } else if !is_told && !kind.is_terminal() {
+            self.questions.ask_again();
+        }
+        Ok(())
+    }
+
+    /// Shows what was held back.
+    fn release(&mut self) -> Result<(), Failure> {
+        let held = std::mem::take(&mut self.held);
+        if !held.is_empty() {
+            self.questions.end_line();
+        }
+        held.iter().try_for_each(|event| self.sink.event(event))
+    }
+
+    fn show(&mut self, event: &Event) -> Result<(), Failure> {
+        let kind = &event.kind;
+        let is_note = matches!(kind, Kind::Note { .. });
+        if is_note || matches!(kind, Kind::ApprovalResolved(_)) || kind.is_terminal() {
+            self.questions.end_line();
+        }
+        self.sink.event(event)?;
+        match kind {
+            Kind::Note { .. } => self.questions.ask_again(),
+            Kind::ApprovalRequested(request) => {
+                self.questions.ask(request, &self.summary.session_key);
+            }
+            Kind::ApprovalResolved(resolved) => self.questions.resolved(resolved),
+            _ => {}
+        }
+        Ok(())
     }
 
     fn cancel(&mut self, stop: Stop) {
@@ -180,6 +223,7 @@ impl Listener {
     }
 
     fn ended(mut self) -> Result<ExitCode, Failure> {
+        self.release()?;
         self.sink.finish(&self.summary)?;
         if let Some((stop, _)) = self.stop {
             if self.summary.status != State::Done {
@@ -194,6 +238,7 @@ impl Listener {
     }
 
     fn overdue(mut self) -> Result<ExitCode, Failure> {
+        self.release()?;
         self.summary
             .interrupted("the gateway did not say that the run ended");
         self.sink.finish(&self.summary)?;
@@ -207,6 +252,7 @@ impl Listener {
     }
 
     fn broken(mut self, failure: Failure) -> Result<ExitCode, Failure> {
+        self.release()?;
         // Without a run there is nothing to sum up.
         if !self.summary.run_id.is_empty() {
             self.summary.interrupted(&failure.text());

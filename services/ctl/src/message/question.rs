@@ -93,9 +93,18 @@ impl Questions {
         };
         if !self.asks {
             let id = output::line(approvals::short(&request.id));
+            let (question, screen) = (waiting.question(), Screen::here());
+            let what = if question.is_on(screen) {
+                format!(
+                    " {}\n{INDENT}{}\n",
+                    output::line(&request.command),
+                    question.heading()
+                )
+            } else {
+                format!("\n{}", question.text(INDENT, screen))
+            };
             output::stderr_line(&format!(
-                "waiting to be allowed:\n{}{INDENT}openclawctl approvals allow {id}   (or: deny {id})",
-                waiting.question().text(INDENT, Screen::here()),
+                "waiting to be allowed:{what}{INDENT}openclawctl approvals allow {id}   (or: deny {id})"
             ));
             return;
         }
@@ -125,6 +134,11 @@ impl Questions {
         ));
         output::stderr_prompt(waiting.answers());
         self.is_line_open = true;
+    }
+
+    /// Whether somebody has a question before them.
+    pub(super) fn is_open(&self) -> bool {
+        self.asks && !self.waiting.is_empty()
     }
 
     /// Ends the line of a question that nobody has answered: something else is shown next.

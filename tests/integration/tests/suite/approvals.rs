@@ -436,7 +436,7 @@ async fn the_command_of_a_job_does_not_run_where_it_can_do_more() {
     let suite = changed(suite, &[("sandbox", "off")]).await;
     suite.ctl(&edit).await.ok();
     let history = loop {
-        let history = suite.ctl(&["cron", "history", "j"]).await.ok();
+        let history = suite.ctl(&["cron", "history", "j", "--json"]).await.ok();
         if history.contains("it was given at") {
             break history;
         }
