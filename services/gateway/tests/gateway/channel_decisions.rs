@@ -188,7 +188,9 @@ async fn channels_ask_approvers_alone_and_take_their_word() {
         expires_ms: i64::MAX,
         ..ApprovalRequested::default()
     };
-    suite.runner.say(&run, Said::ApprovalRequested(asked));
+    suite
+        .runner
+        .say(&run, Said::ApprovalRequested(Box::new(asked)));
     let question = next(&mut deliveries).await;
     let Kind::Question { origin, .. } = &question.kind else {
         panic!("{question:?}");

@@ -233,7 +233,7 @@ async fn outbox_asks_and_says_there_what_was_decided_elsewhere() {
     };
     suite
         .runner
-        .say(&accepted.run_id, Said::ApprovalRequested(asked));
+        .say(&accepted.run_id, Said::ApprovalRequested(Box::new(asked)));
     let question = next(&mut deliveries).await;
     let Kind::Question {
         id,
@@ -311,7 +311,7 @@ async fn outbox_says_of_a_question_that_its_turn_was_stopped() {
     };
     suite
         .runner
-        .say(&accepted.run_id, Said::ApprovalRequested(asked));
+        .say(&accepted.run_id, Said::ApprovalRequested(Box::new(asked)));
     let question = next(&mut deliveries).await;
     report(&suite, &question, delivered("m7")).await;
     assert!(

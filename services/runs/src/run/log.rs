@@ -33,10 +33,6 @@ struct Kept {
 }
 
 /// What a reader finds.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "it is taken apart at once, and mostly the event is there"
-)]
 enum Lookup {
     Event(Event),
     NotYet,

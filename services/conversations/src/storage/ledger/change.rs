@@ -9,10 +9,6 @@ use crate::feed::{self, Happening};
 use crate::outbox::NewDelivery;
 
 /// A change of the ledger.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "few wait at a time, and each is written at once"
-)]
 #[derive(Debug)]
 pub(crate) enum Change {
     /// A message was accepted.
