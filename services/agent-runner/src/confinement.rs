@@ -4,10 +4,12 @@
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::Output;
 
+use openclaw_proto::approval::Terms;
+use openclaw_proto::runner::{Purpose, Turn};
 use openclaw_sandbox::probe::{Remedy, Report, State};
 use openclaw_sandbox::{Launcher, Level};
 use openclaw_settings::sandbox::Missing;
-use openclaw_settings::{AgentSandbox, Network, SandboxLevel};
+use openclaw_settings::{AgentSandbox, Network, RunnerSettings, SandboxLevel};
 use tokio::process::Command;
 use tokio::sync::OnceCell;
 
@@ -72,6 +74,16 @@ impl Confinement {
     /// What was proved.
     pub(crate) async fn report(&self) -> Result<&Report, Error> {
         self.report.get_or_try_init(|| self.prove()).await
+    }
+
+    /// How confined a command runs. A turn that no sandbox is there for says so itself.
+    pub(crate) async fn terms(&self, settings: &RunnerSettings, turn: &Turn) -> Option<Terms> {
+        let agent = settings.agent(&turn.agent_id)?;
+        if turn.purpose != Purpose::Command {
+            return None;
+        }
+        let level = self.level(&agent.sandbox, settings.sandbox.missing);
+        Some(openclaw_backends::tools::terms(agent, level.await.ok()?))
     }
 
     /// The level that an agent runs at: the one that is set for it, when

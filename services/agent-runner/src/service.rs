@@ -19,7 +19,7 @@ use openclaw_handoff::meter::Meter;
 use openclaw_handoff::{own_limits, spool, steering};
 use openclaw_model_api::spending::Spending;
 use openclaw_model_api::upstream::Upstream;
-use openclaw_proto::approval::{Decision, Terms};
+use openclaw_proto::approval::Decision;
 use openclaw_proto::call;
 use openclaw_proto::memory;
 use openclaw_proto::runner::{Alarm, Purpose, Turn};
@@ -214,7 +214,14 @@ impl AgentRunner for Runner {
             return Err(refused(Refusal::Exists(turn.run_id)));
         }
         let mut response = self.started(&turn, &choice);
-        response.terms = self.terms(&settings, &turn).await.map(Into::into);
+        response.terms = self
+            .0
+            .runs
+            .context
+            .confinement
+            .terms(&settings, &turn)
+            .await
+            .map(Into::into);
         let span = tracing::info_span!(
             "turn",
             openclaw_run = %turn.run_id,
@@ -501,17 +508,6 @@ impl Runner {
             next_run_is_sessions: is_cli,
             terms: None,
         }
-    }
-
-    /// How confined a command runs. A turn that no sandbox is there for says so itself.
-    async fn terms(&self, settings: &RunnerSettings, turn: &Turn) -> Option<Terms> {
-        let agent = settings.agent(&turn.agent_id)?;
-        let confinement = &self.0.runs.context.confinement;
-        if turn.purpose != Purpose::Command {
-            return None;
-        }
-        let level = confinement.level(&agent.sandbox, settings.sandbox.missing);
-        Some(openclaw_backends::tools::terms(agent, level.await.ok()?))
     }
 
     async fn describe(&self) -> wire::StatusResponse {
