@@ -214,14 +214,9 @@ impl AgentRunner for Runner {
             return Err(refused(Refusal::Exists(turn.run_id)));
         }
         let mut response = self.started(&turn, &choice);
-        response.terms = self
-            .0
-            .runs
-            .context
-            .confinement
-            .terms(&settings, &turn)
-            .await
-            .map(Into::into);
+        let confinement = &self.0.runs.context.confinement;
+        let terms = confinement.terms(&settings, &turn).await;
+        response.terms = terms.map(Into::into);
         let span = tracing::info_span!(
             "turn",
             openclaw_run = %turn.run_id,
