@@ -12,8 +12,8 @@ const FIRST: Duration = Duration::from_millis(100);
 /// that can again is back soon.
 const LONGEST: Duration = Duration::from_secs(5);
 /// Deaths after a good start that are each followed by the first wait, as
-/// StartLimitBurst= and StartLimitIntervalSec= of the units: more is a loop.
-const BURST: usize = 60;
+/// StartLimitBurst= and StartLimitIntervalSec= of the daemons' units: more is a loop.
+const BURST: usize = 120;
 const BURST_TIME: Duration = Duration::from_secs(30);
 
 /// Doubles from one death to the next, where a daemon does not get ready or
