@@ -95,12 +95,10 @@ struct Place {
 
 /// How a server ended that ran.
 enum Ended {
-    /// By itself; its last words.
+    /// By itself, with its last words, or because it was not to go on.
     Itself(String),
     /// To be started anew.
     Anew,
-    /// No turn has it, and it is not to stay.
-    Unattended,
 }
 
 impl Pool {
@@ -312,12 +310,8 @@ async fn keep(shared: Arc<Shared>, index: usize) {
         let started = tokio::select! {
             started = starting => started,
             never = grow_tired(&shared, index) => match never {},
-            short = filled(&place.server) => Err(Failure {
-                words: short.to_string(),
-                is_hanging: false,
-            }),
-            () = unattended(&shared, &place.server) => Err(Failure {
-                words: UNATTENDED.to_owned(),
+            words = unwanted(&shared, &place.server) => Err(Failure {
+                words,
                 is_hanging: false,
             }),
         };
@@ -328,7 +322,6 @@ async fn keep(shared: Arc<Shared>, index: usize) {
         let (why, pause) = match started {
             Ok(running) => match attend(&shared, index, running, &changes).await {
                 Ended::Itself(why) => (why, None),
-                Ended::Unattended => (UNATTENDED.to_owned(), None),
                 Ended::Anew => continue,
             },
             Err(Failure { words, is_hanging }) => {
@@ -341,7 +334,7 @@ async fn keep(shared: Arc<Shared>, index: usize) {
             }
         };
         let name = &place.server.name;
-        if why == UNATTENDED {
+        if place.server.passing && !*shared.attended.borrow() {
             tracing::debug!(server = name, why, "a server of tools ends");
         } else {
             tracing::warn!(server = name, why, "a server of tools cannot be used");
@@ -395,54 +388,37 @@ async fn attend(shared: &Shared, index: usize, running: Running, changes: &Notif
     let place = &shared.places[index];
     *lock(&place.peer) = Some(peer.clone());
     shared.set(index, ready(tools, instructions.clone()));
-    let ended = service.waiting();
-    let filled = filled(&place.server);
-    tokio::pin!(ended, filled);
-    let (mut short, mut left) = (None, false);
-    loop {
-        tokio::select! {
-            _ = &mut ended => break,
-            found = &mut filled => {
-                short = Some(found);
-                break;
+    let tell = async {
+        loop {
+            changes.notified().await;
+            // One that does not say keeps those that it had.
+            if let Ok(Ok(tools)) = timeout(LIST_LIMIT, list(&peer)).await {
+                shared.set(index, ready(tools, instructions.clone()));
             }
-            () = unattended(shared, &place.server) => {
-                left = true;
-                break;
-            }
-            () = place.anew.notified() => return Ended::Anew,
-            () = changes.notified() => {}
         }
-        let listing = timeout(LIST_LIMIT, list(&peer));
-        let listed = tokio::select! {
-            _ = &mut ended => break,
-            found = &mut filled => {
-                short = Some(found);
-                break;
-            }
-            () = unattended(shared, &place.server) => {
-                left = true;
-                break;
-            }
-            () = place.anew.notified() => return Ended::Anew,
-            listed = listing => listed,
-        };
-        // One that does not say keeps those that it had.
-        if let Ok(Ok(tools)) = listed {
-            shared.set(index, ready(tools, instructions.clone()));
-        }
-    }
+    };
+    let why = tokio::select! {
+        _ = service.waiting() => None,
+        why = unwanted(shared, &place.server) => Some(why),
+        () = place.anew.notified() => return Ended::Anew,
+        never = tell => match never {},
+    };
     *lock(&place.peer) = None;
     // What it did not answer before it ended says nothing of the next one.
     place.silence.end();
     drop((child, proxies));
-    if left {
-        return Ended::Unattended;
+    Ended::Itself(match why {
+        Some(why) => why,
+        None => format!("it has ended{}", words.end().await),
+    })
+}
+
+/// Waits until a server is not to go on; why.
+async fn unwanted(shared: &Shared, server: &Server) -> String {
+    tokio::select! {
+        short = filled(server) => format!("it was ended: {short}"),
+        () = unattended(shared, server) => UNATTENDED.to_owned(),
     }
-    if let Some(short) = short {
-        return Ended::Itself(format!("it was ended: {short}"));
-    }
-    Ended::Itself(format!("it has ended{}", words.end().await))
 }
 
 /// Waits until no turn has a server that is not to stay.

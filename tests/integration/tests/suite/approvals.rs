@@ -1,6 +1,6 @@
 //! Commands that wait until somebody allows them.
 
-use integration_tests::{Setup, Socket, Suite, Talk, asked, processes};
+use integration_tests::{Setup, Socket, Suite, Talk, asked, processes, until, within};
 use nix::sys::signal::Signal;
 use scripted_model::{Scenario, Server};
 use serde_json::{Value, json};
@@ -431,16 +431,19 @@ async fn the_command_of_a_job_does_not_run_where_it_can_do_more() {
     suite.ctl(&job).await.ok();
     let run = ["cron", "run", "j"];
     suite.ctl(&run).await.ok();
-    until(&suite, "x\n").await;
+    has_run(&suite, "x\n").await;
     let edit = ["cron", "edit", "j", "--every", "1s"];
     let suite = changed(suite, &[("sandbox", "off")]).await;
     suite.ctl(&edit).await.ok();
-    let history = loop {
-        let history = suite.ctl(&["cron", "history", "j", "--json"]).await.ok();
-        if history.contains("it was given at") {
-            break history;
+    let history = within("a run that is refused", async {
+        loop {
+            let history = suite.ctl(&["cron", "history", "j", "--json"]).await.ok();
+            if history.contains("it was given at") {
+                return history;
+            }
         }
-    };
+    })
+    .await;
     assert!(history.contains("openclawctl cron run NAME"), "{history}");
     assert_eq!(suite.written("ran").as_deref(), Some("x\n"));
     suite
@@ -448,11 +451,13 @@ async fn the_command_of_a_job_does_not_run_where_it_can_do_more() {
         .await
         .ok();
     suite.ctl(&run).await;
-    until(&suite, "x\nx\n").await;
+    has_run(&suite, "x\nx\n").await;
 }
 
-async fn until(suite: &Suite, ran: &str) {
-    while suite.written("ran").as_deref() != Some(ran) {
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-    }
+/// Waits until the job's file is `text`.
+async fn has_run(suite: &Suite, text: &str) {
+    until("a run of the job", || {
+        suite.written("ran").as_deref() == Some(text)
+    })
+    .await;
 }
