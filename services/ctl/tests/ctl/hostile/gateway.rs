@@ -66,6 +66,8 @@ fn events(fails: bool) -> Vec<run::Event> {
             cwd: hostile(),
             reason: hostile(),
             form: "line".to_owned(),
+            only_once: hostile(),
+            terms: Some(terms()),
             ..run::ApprovalRequested::default()
         }),
         Kind::ApprovalResolved(run::ApprovalResolved {
@@ -93,7 +95,17 @@ fn approval(decision: &str) -> wire::Approval {
         reason: hostile(),
         decision: decision.to_owned(),
         by: hostile(),
+        only_once: hostile(),
+        terms: Some(terms()),
         ..wire::Approval::default()
+    }
+}
+
+fn terms() -> run::Terms {
+    run::Terms {
+        level: hostile(),
+        network: hostile(),
+        ..run::Terms::default()
     }
 }
 
@@ -167,7 +179,7 @@ impl Gateway for Hostile {
                 directory: hostile(),
                 form: hostile(),
                 created_ms: 1,
-                terms: None,
+                terms: Some(terms()),
             }],
         })
     }
