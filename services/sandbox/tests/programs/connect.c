@@ -104,16 +104,25 @@ static volatile unsigned changes;
 
 #define RACES 1000
 #define RACE_SECONDS 20
+/* As long for each: of two that are written one right after the other, a processor that is
+   interrupted, or asked for them, has practically always written both. */
+#define STAYS 50
+
+static void set(const char *host)
+{
+    struct in_addr address;
+    inet_pton(AF_INET, host, &address);
+    *(volatile unsigned *)&changing.sin_addr.s_addr = address.s_addr;
+    for (volatile int i = 0; i < STAYS; i++)
+        ;
+    changes++;
+}
 
 static void *change(void *unused)
 {
-    struct in_addr one, other;
-    inet_pton(AF_INET, "127.0.0.1", &one);
-    inet_pton(AF_INET, "127.0.0.2", &other);
     while (racing) {
-        *(volatile unsigned *)&changing.sin_addr.s_addr = other.s_addr;
-        *(volatile unsigned *)&changing.sin_addr.s_addr = one.s_addr;
-        changes++;
+        set("127.0.0.2");
+        set("127.0.0.1");
     }
     return unused;
 }
