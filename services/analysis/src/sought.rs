@@ -303,6 +303,23 @@ fn is_aged(lower: &str) -> bool {
         || has_unit(lower, "jährige|jähriger|jähriges|jährig|yo")
 }
 
+/// Whether it is a list's day of a birth, by whom it is of: "Mom: June 29, 1951".
+fn is_born(sentence: &str, is_asked: impl Fn(&str) -> bool) -> bool {
+    const CENTURIES: [&str; 2] = ["19", "20"];
+    let Some((who, day)) = sentence.split_once([':', '：']) else {
+        return false;
+    };
+    let mut numbers = day.split(|c: char| !c.is_ascii_digit());
+    let has_years = numbers.any(|it| it.len() == 4 && CENTURIES.iter().any(|c| it.starts_with(c)));
+    let is_of_whom = tokens(who, is_asked).iter().any(|token| token.is_asked);
+    let has_words = day
+        .split(|c: char| !c.is_alphabetic())
+        .filter(|it| it.len() > 1)
+        .count()
+        > 2;
+    has_years && is_of_whom && !has_words && facts(day).meets(Traits::DATE)
+}
+
 /// Whether a length or a time stands right after a number: "24 months".
 fn is_measured(lower: &str) -> bool {
     let words = lower.split(|c: char| !c.is_alphanumeric());
@@ -424,7 +441,7 @@ impl Sought {
                 || has(&lower, COLOURS)
                 || (is_listed() && has(&lower, PAINTS))
                 || has(&lower, "de color|de couleur|in der farbe"))
-            && (!self.has(Self::AGE) || is_aged(&lower))
+            && (!self.has(Self::AGE) || is_aged(&lower) || is_born(sentence, &is_asked))
             && (!self.has(Self::SITE) || has(sentence, SITES))
             && (!self.has(Self::YEAR) || is_dated(sentence))
             && (!self.has(Self::SPAN) || is_measured(&lower))

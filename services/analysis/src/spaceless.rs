@@ -119,6 +119,23 @@ fn now(text: &str, after: &str) -> Option<usize> {
     ends.then_some(word.len())
 }
 
+/// What is written between two characters of a word that can be left out: "振込", "振り込み".
+const LEFT_OUT: &str = "りしけえいみきっちれげめべせてぎ";
+
+/// Of a pair of characters that may be written with an ending after the first, the pairs that it
+/// is found by then: "振り" of "振込".
+pub fn with_kana(pair: &str) -> Vec<String> {
+    let mut characters = pair.chars();
+    let (first, second) = (characters.next(), characters.next());
+    match (first, second) {
+        (Some(first), Some(second)) if is_han(first) && is_han(second) => LEFT_OUT
+            .chars()
+            .map(|kana| format!("{first}{kana}"))
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
 /// Whether `piece` says that somebody stays somewhere, without which nothing is told of it.
 pub fn is_staying(piece: &str) -> bool {
     ["住", "勤", "働"]

@@ -388,9 +388,20 @@ const ASKED: [(Traits, &str); 11] = [
 
 const WHEN: Traits = Traits::DATE.with(Traits::RELATIVE);
 
+/// How often something is, in words that ask for a number elsewhere.
+const OFTEN: [&str; 4] = [
+    "tous les combien",
+    "toutes les combien",
+    "cada cuánto",
+    "cada cuanto",
+];
+
 /// What a question asks for: any of these. Nothing where it does not tell.
 pub fn asked(text: &str) -> Traits {
-    let text = text.to_lowercase();
+    let mut text = text.to_lowercase();
+    for often in OFTEN {
+        text = text.replace(often, "");
+    }
     // Words, so that "when" is not in "whenever".
     let is_there = |phrase: &str| {
         let is_spaced = phrase.is_ascii() || !phrase.starts_with(|c: char| c >= '\u{2e80}');

@@ -44,6 +44,8 @@ pub struct Written {
     pub verbs: HashSet<String>,
     /// "At home", and nowhere else.
     is_home: bool,
+    /// Whether it asks for a reason, which tells of what was done in words of its own.
+    is_why: bool,
 }
 
 /// What is asked about, where it is said that it is what is at home.
@@ -69,7 +71,15 @@ const STAYING: &str = "live lives living lived wohnt wohnen wohne habite habiten
     arbeitet arbeiten travaille travaillent trabaja trabajan study studies studiert étudie estudia";
 
 /// Phrases that only say that something is, or is now, and their words that others have too.
-const IDLE: [(&str, &[&str]); 26] = [
+const IDLE: [(&str, &[&str]); 34] = [
+    ("'élève", &["élève", "élèvent", "élever"]),
+    ("’élève", &["élève", "élèvent", "élever"]),
+    ("beläuft sich", &["beläuft"]),
+    ("belaufen sich", &["belaufen"]),
+    ("asciende", &["asciende"]),
+    ("ascienden", &["ascienden"]),
+    ("tous les combien", &["combien"]),
+    ("cada cuánto", &["cada", "cuánto"]),
     ("take place", &["take", "place"]),
     ("takes place", &["takes", "place"]),
     ("taking place", &["taking", "place"]),
@@ -105,7 +115,8 @@ const NOW: [(Language, &str); 4] = [
         Language::English,
         "now nowadays currently presently finally eventually ultimately meanwhile lately anyway actually really just \
          already yet still again ever never always usually normally generally typically mostly exactly precisely roughly \
-         approximately anymore else also too please regularly probably maybe perhaps apparently",
+         approximately anymore else also too please regularly probably maybe perhaps apparently okay ok alright fine \
+         altogether together",
     ),
     (
         Language::German,
@@ -157,6 +168,13 @@ const INVERTED: [&str; 12] = [
 const ASKING: [&str; 13] = [
     "does", "do", "did", "is", "are", "was", "were", "has", "have", "had", "can", "will", "of",
 ];
+
+/// Before whoever does something in English questions,
+const AUXILIARIES: [&str; 12] = [
+    "do", "does", "did", "can", "could", "will", "would", "should", "must", "shall", "may", "might",
+];
+/// and who that is, with the verb right after.
+const SPEAKERS: [&str; 8] = ["i", "we", "you", "they", "he", "she", "it", "one"];
 
 /// What a noun comes after, by language.
 const DETERMINERS: [(Language, &str); 4] = [
@@ -212,6 +230,7 @@ impl Written {
         let mut written = Self {
             sought: sought_words(text).into_iter().collect(),
             is_who_or_where: wants.has(Sought::PLACE) || wants.has(Sought::PERSON),
+            is_why: wants.has(Sought::REASON),
             is_home: AT_HOME.iter().any(|home| lower.contains(home)),
             ..Self::default()
         };
@@ -284,12 +303,21 @@ impl Written {
     /// What words are by the one before them, in lower case.
     fn read_pairs(&mut self, lower: &str, language: Language) {
         let mut before: Option<&str> = None;
+        let mut last = "";
         for word in lower.split_whitespace() {
             let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
             let bare = bare.split(['\'', '’', '-']).next().unwrap_or_default();
             if let Some(before) = before {
                 self.read_pair(before, bare, language);
             }
+            if let Some(before) = before
+                && language == Language::English
+                && SPEAKERS.contains(&before)
+                && AUXILIARIES.contains(&last)
+            {
+                self.verbs.insert(bare.to_owned());
+            }
+            last = before.unwrap_or_default();
             let ends = word.ends_with([',', ';', '.', '!', '?', ':']);
             before = (!ends).then_some(bare);
         }
@@ -348,7 +376,7 @@ impl Written {
         // "Who painted it" is not told by who has tiled it.
         let is_deed = has_others && self.deed.as_deref() == Some(word);
         // What is known by other words is missing without all of them.
-        let is_known = has_others;
+        let is_known = has_others && !self.is_why;
         (self.is_verb(word, language) && !is_deed)
             || (self.verbs.contains(word) && !is_deed && !is_known && !self.sought.contains(word))
             || (self.small.contains(word) && !is_known)
