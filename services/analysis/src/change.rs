@@ -266,6 +266,10 @@ mod tests {
             "Los ensayos pasan a los lunes",
             "鳩が二羽に減った",
             "Le loyer a diminué",
+            "Doctor doubled the dose",
+            "Las sevillanas se trasladan a los jueves",
+            "le lundi et non plus le mercredi",
+            "管理費が上がる",
         ] {
             assert!(tells_change(text), "{text}");
         }

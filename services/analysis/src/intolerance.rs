@@ -23,7 +23,7 @@ const WORDS: [Words; 4] = [
         taking: "eat eats eating drink drinks drinking food foods meal have given give put take takes tolerate tolerates stand \
             touch makes make made medicine medicines medication drug drugs painkiller painkillers pill pills tablets antibiotic antibiotics",
         not: "not never can't cannot don't doesn't mustn't shouldn't won't forbidden without no ill sick rash",
-        alone: "allergic allergy allergies intolerant intolerance avoid avoids refuse refuses upsets disagrees",
+        alone: "allergic allergy allergies intolerant intolerance avoid avoids refuse refuses upsets disagrees poisonous toxic",
         known: "allergic",
     },
     Words {
@@ -31,23 +31,23 @@ const WORDS: [Words; 4] = [
         taking: "essen isst esse trinken trinkt trinke nehmen nimmt nehme vertragen verträgt vertrage bekommen bekommt geben \
             fressen frisst medikament medikamente tabletten schmerzmittel antibiotikum lebensmittel",
         not: "nicht kein keine keinen nie niemals verboten",
-        alone: "allergisch allergie allergien unverträglichkeit intoleranz laktoseintoleranz meiden vermeiden meidet",
+        alone: "allergisch allergie allergien unverträglichkeit intoleranz laktoseintoleranz meiden vermeiden meidet giftig",
         known: "allergie",
     },
     Words {
         language: Language::French,
         taking: "mange manger mangent boire boit prendre prend prends supporte supporter tolère digère donner donne médicament \
             médicaments comprimés antibiotique aliment aliments",
-        not: "pas jamais interdit interdite sans",
-        alone: "allergique allergie allergies intolérant intolérante intolérance éviter évite proscrire",
+        not: "pas jamais interdit interdite interdits interdites sans ni",
+        alone: "allergique allergie allergies intolérant intolérante intolérance éviter évite proscrire toxique toxiques",
         known: "allergie",
     },
     Words {
         language: Language::Spanish,
         taking: "come comer comen beber bebe dar tomar toma tomo sienta sientan tolera tolero soporta medicamento medicamentos \
-            medicina medicinas pastilla pastillas antibiótico alimento alimentos",
-        not: "no nunca jamás prohibido prohibida sin mal",
-        alone: "alérgico alérgica alergia alergias intolerante intolerancia evitar evita",
+            medicina medicinas pastilla pastillas antibiótico alimento alimentos comida",
+        not: "no nunca jamás nada prohibido prohibida prohibidos prohibidas sin mal",
+        alone: "alérgico alérgica alergia alergias intolerante intolerancia evitar evita venenoso venenosos tóxico tóxicos",
         known: "alergia",
     },
 ];
@@ -129,19 +129,19 @@ pub fn is_eating(word: &str, language: Language) -> bool {
 const BESIDE: [(Language, &str); 4] = [
     (
         Language::English,
-        "food foods thing things kind ingredient ingredients bad ill sick well",
+        "food foods thing things kind ingredient ingredients bad ill sick well forbidden off-limits",
     ),
     (
         Language::German,
-        "lebensmittel zutat zutaten schlecht gut krank",
+        "lebensmittel zutat zutaten schlecht gut krank verboten",
     ),
     (
         Language::French,
-        "aliment aliments nourriture plat plats mal bien malade",
+        "aliment aliments nourriture plat plats mal bien malade interdit interdits interdite interdites",
     ),
     (
         Language::Spanish,
-        "alimento alimentos comida comidas mal bien",
+        "alimento alimentos comida comidas mal bien prohibido prohibida prohibidos prohibidas",
     ),
 ];
 

@@ -366,7 +366,11 @@ impl<'a> Words<'a> {
                             .collect(),
                         is_of_kin,
                         is_of_successor: self.is_of_successor(text),
-                        factor: all / pairs.len() as f32,
+                        factor: if text == "新" {
+                            IDLE
+                        } else {
+                            all / pairs.len() as f32
+                        },
                         is_doing: analysis::is_inflected(run, &piece),
                         is_needed: analysis::is_staying(text) && self.written.is_who_or_where,
                         is_sounded: analysis::is_sounded(text),
