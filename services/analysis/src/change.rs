@@ -20,7 +20,7 @@ désormais dorénavant maintenant repoussé repousse repoussée reporté reporte
 nouvel remplace remplacé remplacée annulé annulée déménagé déménage descendu descend monte monté diminué réduit rendu retard successeur dorénavant
 ahora movido mueve movió cambiado cambió cambia cambian aplazado aplazó aplaza retrasado mudado mudó muda nuevo nueva nuevos sustituye
 reemplaza cancelado cancelada devuelto pasan trasladado sube subió subido suben subieron baja bajó bajado adelanta adelantado adelantó";
-/// What words begin with that say so, in lower case; the longest of [`BEGINNING`] bytes.
+/// What words begin with that say so, in lower case; none begins with another.
 const BEGINNINGS: &str = "
 doubl halved extended shorten swapped transferred relocat renamed reschedul postpon delayed raises raising lowering shifted
 increas decreas upgrad downgrad rebook updated
@@ -28,8 +28,6 @@ verdoppel halbier verlängert verkürz verleg verschieb verschob gesenkt angehob
 ausgetauscht gewechsel verringer
 rallong raccourc déplac repouss décal avanc augment diminu rédui remplac transfér échang
 duplicó dobla trasla aplaz retras adelant aument dismin reduc reempl sustit cambi alarg acort modific";
-/// The fewest and the most bytes of one of them.
-const BEGINNING: (usize, usize) = (4, 12);
 /// What says so of several words, or where words are not parted.
 const PHRASES: [&str; 92] = [
     "no longer",
@@ -147,15 +145,17 @@ pub fn tells_change(text: &str) -> bool {
 
 /// Whether `word` begins as words do that tell of a change: "doubled", "verlegt".
 fn begins_as_a_change(word: &str) -> bool {
-    static BEGIN: OnceLock<HashSet<u64, BuildHasherDefault<Same>>> = OnceLock::new();
+    static BEGIN: OnceLock<Vec<&str>> = OnceLock::new();
     let known = BEGIN.get_or_init(|| {
-        let all = BEGINNINGS.split_whitespace();
-        all.map(|word| xxh3_64(word.as_bytes())).collect()
+        let mut all: Vec<&str> = BEGINNINGS.split_whitespace().collect();
+        all.sort_unstable();
+        all
     });
-    let (fewest, most) = BEGINNING;
-    (fewest..=most.min(word.len()))
-        .filter_map(|end| word.get(..end))
-        .any(|beginning| known.contains(&xxh3_64(beginning.as_bytes())))
+    // None begins with another, so that the one before the word is it, or none is.
+    let after = known.partition_point(|beginning| *beginning <= word);
+    after
+        .checked_sub(1)
+        .is_some_and(|at| word.starts_with(known[at]))
 }
 
 /// What stands before the day on which something begins.
@@ -237,6 +237,15 @@ pub fn tells_successor(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn changes_are_told_by_beginnings_of_which_none_begins_with_another() {
+        let all: Vec<&str> = BEGINNINGS.split_whitespace().collect();
+        for (at, one) in all.iter().enumerate() {
+            let mut others = all.iter().enumerate().filter(|(other, _)| *other != at);
+            assert!(others.all(|(_, other)| !other.starts_with(one)), "{one}");
+        }
+    }
 
     #[test]
     fn successors_are_told_in_every_language() {
