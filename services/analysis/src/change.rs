@@ -20,9 +20,52 @@ désormais dorénavant maintenant repoussé repousse repoussée reporté reporte
 nouvel remplace remplacé remplacée annulé annulée déménagé déménage descendu descend monte monté diminué réduit rendu retard successeur dorénavant
 ahora movido mueve movió cambiado cambió cambia cambian aplazado aplazó aplaza retrasado mudado mudó muda nuevo nueva nuevos sustituye
 reemplaza cancelado cancelada devuelto pasan trasladado sube subió subido suben subieron baja bajó bajado adelanta adelantado adelantó";
+/// What words begin with that say so, in lower case; none begins with another.
+const BEGINNINGS: &str = "
+doubl halved extended shorten swapped transferred relocat renamed reschedul postpon delayed raises raising lowering shifted
+increas decreas upgrad downgrad rebook updated
+verdoppel halbier verlängert verkürz verleg verschieb verschob gesenkt angehob erhöh senkt vertag umbenannt umgebucht
+ausgetauscht gewechsel verringer
+rallong raccourc déplac repouss décal avanc augment diminu rédui remplac transfér échang
+duplicó dobla trasla aplaz retras adelant aument dismin reduc reempl sustit cambi alarg acort modific";
 /// What says so of several words, or where words are not parted.
-const PHRASES: [&str; 57] = [
+const PHRASES: [&str; 92] = [
     "no longer",
+    "must move",
+    "went up",
+    "goes up",
+    "gone up",
+    "up to ",
+    "went down",
+    "goes down",
+    "put up",
+    "brought forward",
+    "pushed back",
+    "put back",
+    "instead of",
+    "rather than",
+    "from next ",
+    "statt wie",
+    "nicht wie ",
+    "auf einen anderen",
+    "ab jetzt",
+    "fällt künftig",
+    "non plus",
+    "et plus ",
+    "montent à",
+    "passent à",
+    "passent au",
+    "passera ",
+    "y no ",
+    "se muda",
+    "ことになった",
+    "に移",
+    "上がる",
+    "下がる",
+    "値上げ",
+    "値下げ",
+    "前倒し",
+    "繰り上",
     "takes over",
     "took over",
     "as of ",
@@ -92,12 +135,27 @@ pub fn tells_change(text: &str) -> bool {
     let mut tells = false;
     words(text, |word| {
         if let Word::Plain(word) = word {
-            tells |= changes.contains(&xxh3_64(word.as_bytes()));
+            tells |= changes.contains(&xxh3_64(word.as_bytes())) || begins_as_a_change(word);
         }
     });
     let lower = text.to_lowercase();
     tells |= begins_on_a_day(&lower);
     tells || PHRASES.iter().any(|phrase| lower.contains(phrase))
+}
+
+/// Whether `word` begins as words do that tell of a change: "doubled", "verlegt".
+fn begins_as_a_change(word: &str) -> bool {
+    static BEGIN: OnceLock<Vec<&str>> = OnceLock::new();
+    let known = BEGIN.get_or_init(|| {
+        let mut all: Vec<&str> = BEGINNINGS.split_whitespace().collect();
+        all.sort_unstable();
+        all
+    });
+    // None begins with another, so that the one before the word is it, or none is.
+    let after = known.partition_point(|beginning| *beginning <= word);
+    after
+        .checked_sub(1)
+        .is_some_and(|at| word.starts_with(known[at]))
 }
 
 /// What stands before the day on which something begins.
@@ -181,6 +239,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn changes_are_told_by_beginnings_of_which_none_begins_with_another() {
+        let all: Vec<&str> = BEGINNINGS.split_whitespace().collect();
+        for (at, one) in all.iter().enumerate() {
+            let mut others = all.iter().enumerate().filter(|(other, _)| *other != at);
+            assert!(others.all(|(_, other)| !other.starts_with(one)), "{one}");
+        }
+    }
+
+    #[test]
     fn successors_are_told_in_every_language() {
         for text in [
             "Tom Barlow covers for Helen",
@@ -208,6 +275,10 @@ mod tests {
             "Los ensayos pasan a los lunes",
             "鳩が二羽に減った",
             "Le loyer a diminué",
+            "Doctor doubled the dose",
+            "Las sevillanas se trasladan a los jueves",
+            "le lundi et non plus le mercredi",
+            "管理費が上がる",
         ] {
             assert!(tells_change(text), "{text}");
         }

@@ -22,8 +22,8 @@ const WORDS: [Words; 4] = [
         language: Language::English,
         taking: "eat eats eating drink drinks drinking food foods meal have given give put take takes tolerate tolerates stand \
             touch makes make made medicine medicines medication drug drugs painkiller painkillers pill pills tablets antibiotic antibiotics",
-        not: "not never can't cannot don't doesn't mustn't shouldn't won't forbidden without no ill sick",
-        alone: "allergic allergy allergies intolerant intolerance avoid avoids refuse refuses upsets disagrees",
+        not: "not never can't cannot don't doesn't mustn't shouldn't won't forbidden without no ill sick rash",
+        alone: "allergic allergy allergies intolerant intolerance avoid avoids refuse refuses upsets disagrees poisonous toxic",
         known: "allergic",
     },
     Words {
@@ -31,23 +31,23 @@ const WORDS: [Words; 4] = [
         taking: "essen isst esse trinken trinkt trinke nehmen nimmt nehme vertragen verträgt vertrage bekommen bekommt geben \
             fressen frisst medikament medikamente tabletten schmerzmittel antibiotikum lebensmittel",
         not: "nicht kein keine keinen nie niemals verboten",
-        alone: "allergisch allergie allergien unverträglichkeit intoleranz laktoseintoleranz meiden vermeiden meidet",
+        alone: "allergisch allergie allergien unverträglichkeit intoleranz laktoseintoleranz meiden vermeiden meidet giftig",
         known: "allergie",
     },
     Words {
         language: Language::French,
         taking: "mange manger mangent boire boit prendre prend prends supporte supporter tolère digère donner donne médicament \
             médicaments comprimés antibiotique aliment aliments",
-        not: "pas jamais interdit interdite sans",
-        alone: "allergique allergie allergies intolérant intolérante intolérance éviter évite proscrire",
+        not: "pas jamais interdit interdite interdits interdites sans ni",
+        alone: "allergique allergie allergies intolérant intolérante intolérance éviter évite proscrire toxique toxiques",
         known: "allergie",
     },
     Words {
         language: Language::Spanish,
         taking: "come comer comen beber bebe dar tomar toma tomo sienta sientan tolera tolero soporta medicamento medicamentos \
-            medicina medicinas pastilla pastillas antibiótico alimento alimentos",
-        not: "no nunca jamás prohibido prohibida sin mal",
-        alone: "alérgico alérgica alergia alergias intolerante intolerancia evitar evita",
+            medicina medicinas pastilla pastillas antibiótico alimento alimentos comida",
+        not: "no nunca jamás nada prohibido prohibida prohibidos prohibidas sin mal",
+        alone: "alérgico alérgica alergia alergias intolerante intolerancia evitar evita venenoso venenosos tóxico tóxicos",
         known: "alergia",
     },
 ];
@@ -65,8 +65,17 @@ const NOT_IN: [&str; 9] = [
 ];
 const TAKING_IN: [&str; 4] = ["食べ", "飲", "食事", "薬"];
 const ALONE_IN: [&str; 2] = ["アレルギー", "不耐"];
+/// Who does without something, in lower case: it tells what they do not eat, and does not ask for it.
+const DIETS: &str = "vegan vegetarian vegetarians coeliac celiac diabetic teetotal kosher halal rash hives veganer veganerin vegetarier \
+    vegetarierin diabetiker diabetikerin zöliakie végane végétalien végétalienne végétarien végétarienne cœliaque diabétique urticaire \
+    vegano vegana vegetariano vegetariana celíaco celíaca celiaco celiaca diabético diabética abstemio sarpullido ronchas";
 /// What tells it, where nothing says that it is of eating: "エビがだめ".
-const TOLD_IN: [&str; 6] = [
+const TOLD_IN: [&str; 11] = [
+    "体に合わない",
+    "苦手",
+    "ベジタリアン",
+    "糖尿病",
+    "じんましん",
     "だめ",
     "ダメ",
     "駄目",
@@ -102,7 +111,10 @@ pub fn asks_of_intolerance(text: &str, language: Language) -> bool {
 
 /// Whether `text`, in `language`, tells that somebody does not take, or not tolerate, something.
 pub fn tells_intolerance(text: &str, language: Language) -> bool {
-    is_of_intolerance(text, language) || has_in(text, &TOLD_IN)
+    let lower = text.to_lowercase();
+    let mut words = lower.split(|c: char| !c.is_alphanumeric());
+    let is_of_diet = words.any(|word| DIETS.split_whitespace().any(|diet| diet == word));
+    is_of_diet || is_of_intolerance(text, language) || has_in(text, &TOLD_IN)
 }
 
 /// Whether `word`, in lower case, is one of eating, of taking or of what is not tolerated in
@@ -110,6 +122,33 @@ pub fn tells_intolerance(text: &str, language: Language) -> bool {
 pub fn is_eating(word: &str, language: Language) -> bool {
     let is_in = |list: &str| list.split_whitespace().any(|one| one == word);
     of(language).is_some_and(|its| is_in(its.alone) || is_in(its.taking) && !is_thing(word))
+}
+
+/// Words of such a question that say nothing of what is asked for, by language: that it is not good
+/// for somebody, and that it is food.
+const BESIDE: [(Language, &str); 4] = [
+    (
+        Language::English,
+        "food foods thing things kind ingredient ingredients bad ill sick well forbidden off-limits",
+    ),
+    (
+        Language::German,
+        "lebensmittel zutat zutaten schlecht gut krank verboten",
+    ),
+    (
+        Language::French,
+        "aliment aliments nourriture plat plats mal bien malade interdit interdits interdite interdites",
+    ),
+    (
+        Language::Spanish,
+        "alimento alimentos comida comidas mal bien prohibido prohibida prohibidos prohibidas",
+    ),
+];
+
+/// Whether `word`, in lower case, says nothing in a question, in `language`, of what somebody must not eat.
+pub fn is_beside_eating(word: &str, language: Language) -> bool {
+    let mut lists = BESIDE.iter().filter(|(of, _)| *of == language);
+    lists.any(|(_, list)| list.split_whitespace().any(|one| one == word))
 }
 
 /// What is taken, in all of the languages.
@@ -165,6 +204,8 @@ mod tests {
             (Language::French, "Je ne supporte pas le soja"),
             (Language::Spanish, "A Iker le sienta mal el trigo"),
             (Language::English, "直人はそばがだめ"),
+            (Language::German, "Detlef ist Vegetarier"),
+            (Language::English, "Sulfa drugs give me a rash"),
         ] {
             assert!(tells_intolerance(text, language), "{text}");
         }

@@ -12,6 +12,7 @@ mod detect;
 mod doing;
 mod fold;
 mod intolerance;
+mod kin;
 mod language;
 pub mod lexicon;
 mod names;
@@ -30,7 +31,10 @@ mod written;
 pub use change::{tells_change, tells_successor};
 pub use clauses::{clauses, question_alone};
 pub use doing::is_doing;
-pub use intolerance::{asks_of_intolerance, intolerance, is_eating, tells_intolerance};
+pub use intolerance::{
+    asks_of_intolerance, intolerance, is_beside_eating, is_eating, tells_intolerance,
+};
+pub use kin::{Kin, asked_kin, kin};
 pub use language::{Language, Languages};
 pub use names::{is_title, names};
 pub use owner::{is_of_another, is_of_other_thing, is_ours, is_somebodys, names_thing, owners};
@@ -38,7 +42,7 @@ pub use reference::refers_back;
 pub use sought::{
     Role, Sought, is_row, is_row_of_another, names_one, sought, sought_words, tells_permission,
 };
-pub use spaceless::{is_inflected, is_sounded, is_staying, pairs, pieces};
+pub use spaceless::{is_inflected, is_sounded, is_staying, pairs, pieces, with_kana};
 pub use spoken::spoken;
 pub use stop_words::Same;
 pub use terms::{

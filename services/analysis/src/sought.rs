@@ -3,11 +3,11 @@
 
 mod lists;
 mod permission;
+mod somebody;
 
 pub use permission::tells_permission;
 
 use super::language::{Language, Languages};
-use super::lexicon::is_trade;
 use super::reference::refers_back;
 use super::stop_words;
 use super::terms::{Word, words};
@@ -17,6 +17,7 @@ use lists::{
     SIZES, TIMES, TRADES, WEIGHTS,
 };
 use permission::asks_permission;
+use somebody::{is_born, is_of_trade, names_somebody, names_trade};
 
 /// What a question wants to be told.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -126,6 +127,10 @@ const TOLD_BY_WORDS: Sought = Sought(
         | Sought::AGE.0
         | Sought::SITE.0,
 );
+/// That something is kept somewhere, which where it is tells without the word.
+const KEEPING: &str = "keep|kept|store|stored|stash|stashed|hide|hidden|put|aufbewahrt|aufbewahren|verstaut|deponiert|versteckt|\
+    lagern|gelagert|rangé|rangée|rangés|rangées|ranger|caché|cachée|stocké|stockés|guardo|guarda|guardé|guardado|guardada|guardados|\
+    guardamos|escondido|dejé|puse|保管|収納|置い|置いて|仕舞|隠し";
 /// Words before which a question begins.
 const EARLY: usize = 4;
 
@@ -173,7 +178,10 @@ pub fn sought_words(text: &str) -> Vec<String> {
     let phrases = kinds.flat_map(|(_, phrases)| phrases.split('|'));
     let put = phrases.filter(|phrase| has(&lower, phrase));
     let words = put.flat_map(str::split_whitespace);
-    words.map(str::to_owned).collect()
+    let is_of_place = sought(text).has(Sought::PLACE);
+    let keeping = KEEPING.split('|').filter(|_| is_of_place);
+    let keeping = keeping.filter(|word| has(&lower, word));
+    words.chain(keeping).map(str::to_owned).collect()
 }
 
 /// Whether it is a row of a table.
@@ -219,56 +227,6 @@ fn is_directed(sentence: &str) -> bool {
         }
     }
     false
-}
-
-/// Whether it says of somebody that they are something: "Emre ist Goldschmied", "Piet is a
-/// plumber", "Yann est menuisier".
-fn is_of_trade(sentence: &str, is_asked: impl Fn(&str) -> bool) -> bool {
-    const IS: [&str; 12] = [
-        "is", "was", "as", "ist", "war", "als", "est", "était", "comme", "es", "era", "de",
-    ];
-    const ARTICLES: [&str; 6] = ["a", "an", "ein", "eine", "un", "une"];
-    const ENDS: [&str; 14] = [
-        "eur", "euse", "ier", "ière", "ien", "ienne", "iste", "ista", "ero", "era", "or", "ora",
-        "ogo", "oga",
-    ];
-    let tokens = tokens(sentence, is_asked);
-    // "married to Owen Pritchard, a glazier".
-    let is_beside = tokens.windows(3).any(|beside| {
-        let [called, article, word] = beside else {
-            return false;
-        };
-        is_name(called)
-            && called.is_last
-            && ARTICLES.contains(&article.text)
-            && !word.is_asked
-            && !is_number(word)
-    });
-    if is_beside {
-        return true;
-    }
-    let is = |token: &Token<'_>| IS.contains(&token.text);
-    let mut after = tokens.iter();
-    while after.any(is) {
-        let mut next = after.clone();
-        let first = next.next();
-        let is_article = first.is_some_and(|it| ARTICLES.contains(&it.text));
-        let Some(word) = (if is_article { next.next() } else { first }) else {
-            return false;
-        };
-        let ends = || ENDS.iter().any(|end| word.text.ends_with(end));
-        let is_noun = is_article || word.is_capital || ends();
-        if is_noun && !word.is_asked && !is_number(word) && !facts(word.text).meets(DAYS) {
-            return true;
-        }
-    }
-    false
-}
-
-/// Whether a word of it is what somebody is by trade: "Gwen, part-time bookkeeper".
-fn names_trade(lower: &str, language: Language) -> bool {
-    let mut words = lower.split(|c: char| !c.is_alphanumeric());
-    words.any(|word| !word.is_empty() && is_trade(word, language))
 }
 
 /// Whether a cell of a row is a number and nothing else, as an age or a year is.
@@ -424,7 +382,7 @@ impl Sought {
                 || has(&lower, COLOURS)
                 || (is_listed() && has(&lower, PAINTS))
                 || has(&lower, "de color|de couleur|in der farbe"))
-            && (!self.has(Self::AGE) || is_aged(&lower))
+            && (!self.has(Self::AGE) || is_aged(&lower) || is_born(sentence, &is_asked))
             && (!self.has(Self::SITE) || has(sentence, SITES))
             && (!self.has(Self::YEAR) || is_dated(sentence))
             && (!self.has(Self::SPAN) || is_measured(&lower))
@@ -435,7 +393,7 @@ impl Sought {
             && (!self.has(Self::PERSON)
                 || is_spaceless
                 || is_somebody()
-                || tokens.iter().any(is_name))
+                || names_somebody(&tokens, language))
             && (!self.has(Self::NAME) || is_spaceless || has(&lower, NAMING) || is_called(&tokens))
     }
 }

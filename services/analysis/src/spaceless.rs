@@ -10,7 +10,7 @@ use super::word::is_han;
 /// Endings, particles and words of questions in Japanese, in hiragana; the longer
 /// before the shorter.
 const HIRAGANA: &str = "
-せばいい ればいい えばいい けばいい めばいい てばいい ばいい でしたっけ でしょうか ましたっけ ありますか いましたか ありましたか していますか ください でしょう でしたか ですか ますか ましたか
+のところ ところ せばいい ればいい えばいい けばいい めばいい てばいい ばいい でしたっけ でしょうか ましたっけ ありますか いましたか ありましたか していますか ください でしょう でしたか ですか ますか ましたか
 ですが ません ました まして ありました あります います している していた したい される された という について として だっけ
 どこに どこで どこ どれくらい どれ どの どう どんな どちら いつまで いつから いつ いくつ いくら だれ なぜ なに なん です ます した
 して する しま ある あり いる いた いま これ それ あれ この その あの から まで より ので のに けど など だけ ほど くらい ごろ こと
@@ -117,6 +117,23 @@ fn now(text: &str, after: &str) -> Option<usize> {
     let next = text[word.len()..].chars().next();
     let ends = next.is_none_or(|next| ASKING.contains(&next));
     ends.then_some(word.len())
+}
+
+/// What is written between two characters of a word that can be left out: "振込", "振り込み".
+const LEFT_OUT: &str = "りしけえいみきっちれげめべせてぎ";
+
+/// Of a pair of characters that may be written with an ending after the first, the pairs that it
+/// is found by then: "振り" of "振込".
+pub fn with_kana(pair: &str) -> Vec<String> {
+    let mut characters = pair.chars();
+    let (first, second) = (characters.next(), characters.next());
+    match (first, second) {
+        (Some(first), Some(second)) if is_han(first) && is_han(second) => LEFT_OUT
+            .chars()
+            .map(|kana| format!("{first}{kana}"))
+            .collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// Whether `piece` says that somebody stays somewhere, without which nothing is told of it.

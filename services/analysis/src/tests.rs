@@ -170,3 +170,26 @@ fn questions_that_begin_with_was_are_told_by_the_next_word() {
     assert_eq!(of("Was the loom old?"), Language::English);
     assert_eq!(of("Was Irmgard there?"), Language::English);
 }
+
+#[test]
+fn pairs_of_characters_are_found_with_an_ending_between() {
+    assert!(with_kana("振込").contains(&"振り".to_owned()));
+    assert!(with_kana("パス").is_empty());
+}
+
+#[test]
+fn written_questions_ask_for_no_kind_after_a_short_is() {
+    let written = Written::new("What's Ada's job?", Language::English);
+    assert!(!written.kinds.contains("ada"));
+    let written = Written::new("Why did I quit the gym?", Language::English);
+    assert!(written.is_doing("quit", Language::English, true));
+    let written = Written::new("Wie groß ist der Fernseher?", Language::German);
+    assert!(written.sought.contains("gross"));
+}
+
+#[test]
+fn asked_days_are_a_number_where_they_are_counted() {
+    assert!(asked("有給はあと何日ある?").meets(Traits::NUMBER));
+    assert!(!asked("Tous les combien ?").meets(Traits::MONEY));
+    assert!(facts("父のシャツはLサイズ").meets(Traits::NUMBER));
+}

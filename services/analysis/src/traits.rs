@@ -86,7 +86,8 @@ const DIGITS: usize = 6;
 
 /// Names of days, months and hours.
 const DATES: &str = "
-monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun
+monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays weekends
+mon tue tues wed thu thur thurs fri sat sun
 january february march april june july august september october november december jan feb apr jun jul aug sep sept
 oct nov dec noon midnight morning evening afternoon summer winter autumn spring christmas easter weekend daily weekly monthly yearly
 montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag montags dienstags mittwochs donnerstags freitags samstags
@@ -285,11 +286,13 @@ pub fn counts(text: &str) -> bool {
             (bare.contains(|c: char| c.is_ascii_digit()) && !is_date) || kind.meets(Traits::NUMBER);
         open &= !TIMES.contains(&buffer.as_str());
     }
-    open || text.contains([
-        '一', '二', '三', '四', '五', '六', '七', '八', '九', '十', '百', '千', '万',
-    ]) || (!text.is_ascii()
-        && text.contains(|c: char| c.is_ascii_digit())
-        && text.contains(|c: char| c >= '\u{2e80}'))
+    open || LETTER_SIZES.iter().any(|size| text.contains(size))
+        || text.contains([
+            '一', '二', '三', '四', '五', '六', '七', '八', '九', '十', '百', '千', '万',
+        ])
+        || (!text.is_ascii()
+            && text.contains(|c: char| c.is_ascii_digit())
+            && text.contains(|c: char| c >= '\u{2e80}'))
 }
 
 /// How many numbers `text` has in digits.
@@ -334,10 +337,33 @@ fn of_digits(text: &str) -> Traits {
     found
 }
 
+/// Sizes that are letters, which stand for a number where one is asked for.
+const LETTER_SIZES: [&str; 16] = [
+    "Sサイズ",
+    "Mサイズ",
+    "Lサイズ",
+    "LLサイズ",
+    "size S",
+    "size M",
+    "size L",
+    "size XL",
+    "Größe S",
+    "Größe M",
+    "Größe L",
+    "taille S",
+    "taille M",
+    "taille L",
+    "talla M",
+    "talla L",
+];
+
 fn of_signs(text: &str) -> Traits {
     let mut found = Traits::default();
     if text.contains(['€', '$', '£', '¥', '円']) {
         found = found.with(Traits::MONEY);
+    }
+    if LETTER_SIZES.iter().any(|size| text.contains(size)) {
+        found = found.with(Traits::NUMBER);
     }
     if text.contains('@') || text.contains("http") || text.contains("www.") {
         found = found.with(Traits::ADDRESS);
@@ -371,7 +397,7 @@ const ASKED: [(Traits, &str); 11] = [
         welchem jahr|quand|quel jour|quelle heure|quelle date|quel mois|quelle année|cuándo|cuando|qué día|\
         que dia|qué hora|qué fecha|qué mes|qué año|いつ|何時|何日|何曜|何月|何年"),
     (Traits::MONEY.with(Traits::NUMBER), "how much|wie viel|wieviel|combien|cuánto|cuanto"),
-    (Traits::MONEY.with(Traits::AMOUNT), "how much money|wie viel geld|combien d'argent|combien d’argent|cuánto dinero|how much is|how much are|how much was|how much were|price|prices|cost|costs|pay|pays|paid|paying|wie teuer|preis|kostet|kosten|kostete|\
+    (Traits::MONEY.with(Traits::AMOUNT), "how much money|wie viel geld|combien d'argent|combien d’argent|cuánto dinero|how much is|how much are|how much was|how much were|price|prices|charge|charges|charged|cost|costs|pay|pays|paid|paying|wie teuer|preis|kostet|kosten|kostete|\
         gekostet|bezahlt|bezahlen|zahlt|zahlen|zahle|quel prix|prix|coûte|coûtent|coûté|coûter|paie|paye|payer|payé|precio|\
         cuesta|cuestan|costó|costaron|costará|vale|paga|pago|pagar|pagué"),
     // Where no word stands beside a number, its sign does.
@@ -388,9 +414,25 @@ const ASKED: [(Traits, &str); 11] = [
 
 const WHEN: Traits = Traits::DATE.with(Traits::RELATIVE);
 
+/// How often something is, in words that ask for a number elsewhere.
+const OFTEN: [&str; 4] = [
+    "tous les combien",
+    "toutes les combien",
+    "cada cuánto",
+    "cada cuanto",
+];
+/// How many days, in Japanese, where the same characters ask for a day elsewhere.
+const DAYS_LONG: [&str; 5] = ["あと何日", "何日残", "何日間", "何日分", "何日休"];
+
 /// What a question asks for: any of these. Nothing where it does not tell.
 pub fn asked(text: &str) -> Traits {
-    let text = text.to_lowercase();
+    let mut text = text.to_lowercase();
+    for often in OFTEN {
+        text = text.replace(often, "");
+    }
+    if DAYS_LONG.iter().any(|long| text.contains(long)) {
+        text = text.replace("何日", "何個");
+    }
     // Words, so that "when" is not in "whenever".
     let is_there = |phrase: &str| {
         let is_spaced = phrase.is_ascii() || !phrase.starts_with(|c: char| c >= '\u{2e80}');

@@ -44,6 +44,10 @@ pub struct Written {
     pub verbs: HashSet<String>,
     /// "At home", and nowhere else.
     is_home: bool,
+    /// Whether it asks for a reason, which tells of what was done in words of its own.
+    is_why: bool,
+    /// Whether it asks how something is done, which what it is done with tells: a code.
+    is_how: bool,
 }
 
 /// What is asked about, where it is said that it is what is at home.
@@ -62,6 +66,15 @@ const BEFORE_VERBS: (&[&str], &[&str]) = (
         "debe", "hay",
     ],
 );
+/// How a question begins that asks how something is done, in lower case.
+const HOW_TO: [&str; 6] = [
+    "how do i ",
+    "how do we ",
+    "how can i ",
+    "comment ",
+    "cómo se abre",
+    "cómo abro",
+];
 /// Before how much of something it is: "how hot".
 const HOW: [&str; 2] = ["how", "wie"];
 /// To be somewhere for long: where somebody works is not where they live.
@@ -69,7 +82,17 @@ const STAYING: &str = "live lives living lived wohnt wohnen wohne habite habiten
     arbeitet arbeiten travaille travaillent trabaja trabajan study studies studiert étudie estudia";
 
 /// Phrases that only say that something is, or is now, and their words that others have too.
-const IDLE: [(&str, &[&str]); 26] = [
+const IDLE: [(&str, &[&str]); 36] = [
+    ("'élève", &["élève", "élèvent", "élever"]),
+    ("’élève", &["élève", "élèvent", "élever"]),
+    ("zur welt", &["welt"]),
+    ("au monde", &["monde"]),
+    ("beläuft sich", &["beläuft"]),
+    ("belaufen sich", &["belaufen"]),
+    ("asciende", &["asciende"]),
+    ("ascienden", &["ascienden"]),
+    ("tous les combien", &["combien"]),
+    ("cada cuánto", &["cada", "cuánto"]),
     ("take place", &["take", "place"]),
     ("takes place", &["takes", "place"]),
     ("taking place", &["taking", "place"]),
@@ -105,25 +128,26 @@ const NOW: [(Language, &str); 4] = [
         Language::English,
         "now nowadays currently presently finally eventually ultimately meanwhile lately anyway actually really just \
          already yet still again ever never always usually normally generally typically mostly exactly precisely roughly \
-         approximately anymore else also too please regularly probably maybe perhaps apparently",
+         approximately anymore else also too please regularly probably maybe perhaps apparently okay ok alright fine \
+         altogether together while during whilst current latest present",
     ),
     (
         Language::German,
         "jetzt nun derzeit zurzeit momentan gerade aktuell aktuelle aktuellen aktueller aktuelles heutzutage inzwischen \
          mittlerweile letztendlich schließlich endlich letztlich eigentlich überhaupt denn etwa ungefähr circa genau \
          noch schon bereits wieder immer nie niemals normalerweise gewöhnlich meistens üblicherweise jeweils bitte wohl \
-         vielleicht nochmal nochmals weiterhin künftig tatsächlich nunmehr mal",
+         vielleicht nochmal nochmals weiterhin künftig tatsächlich nunmehr mal während",
     ),
     (
         Language::French,
         "maintenant actuellement désormais dorénavant finalement enfin encore toujours jamais déjà normalement \
          habituellement généralement habitude exactement environ précisément actuel actuelle actuels actuelles plutôt \
-         vraiment aussi récemment",
+         vraiment aussi récemment pendant lorsque lorsqu tandis",
     ),
     (
         Language::Spanish,
         "ahora actualmente finalmente todavía aún ya siempre nunca jamás normalmente habitualmente generalmente \
-         exactamente aproximadamente actual actuales realmente quizá también tampoco últimamente recientemente",
+         exactamente aproximadamente actual actuales realmente quizá también tampoco últimamente recientemente mientras durante",
     ),
 ];
 
@@ -157,6 +181,13 @@ const INVERTED: [&str; 12] = [
 const ASKING: [&str; 13] = [
     "does", "do", "did", "is", "are", "was", "were", "has", "have", "had", "can", "will", "of",
 ];
+
+/// Before whoever does something in English questions,
+const AUXILIARIES: [&str; 12] = [
+    "do", "does", "did", "can", "could", "will", "would", "should", "must", "shall", "may", "might",
+];
+/// and who that is, with the verb right after.
+const SPEAKERS: [&str; 8] = ["i", "we", "you", "they", "he", "she", "it", "one"];
 
 /// What a noun comes after, by language.
 const DETERMINERS: [(Language, &str); 4] = [
@@ -212,6 +243,10 @@ impl Written {
         let mut written = Self {
             sought: sought_words(text).into_iter().collect(),
             is_who_or_where: wants.has(Sought::PLACE) || wants.has(Sought::PERSON),
+            is_why: wants.has(Sought::REASON),
+            is_how: HOW_TO
+                .iter()
+                .any(|how| lower.trim_start_matches('¿').starts_with(how)),
             is_home: AT_HOME.iter().any(|home| lower.contains(home)),
             ..Self::default()
         };
@@ -274,6 +309,9 @@ impl Written {
             before = (is_capital && !is_joined && !ends).then_some(lower);
             begins = word.ends_with(['.', '!', '?', ':']) || bare.is_empty();
         }
+        if is_german {
+            written.fold();
+        }
         // Who writes no capitals at all says nothing with it.
         if !text.chars().skip(1).any(char::is_uppercase) {
             written.small.clear();
@@ -281,17 +319,37 @@ impl Written {
         written
     }
 
+    /// Adds the words with a sharp s as words are compared, without it: "gross".
+    fn fold(&mut self) {
+        for set in [&mut self.sought, &mut self.idle] {
+            let folded = set.iter().filter(|word| word.contains('ß'));
+            let folded: Vec<String> = folded.map(|word| word.replace('ß', "ss")).collect();
+            set.extend(folded);
+        }
+    }
+
     /// What words are by the one before them, in lower case.
     fn read_pairs(&mut self, lower: &str, language: Language) {
         let mut before: Option<&str> = None;
+        let mut last = "";
         for word in lower.split_whitespace() {
             let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
             let bare = bare.split(['\'', '’', '-']).next().unwrap_or_default();
             if let Some(before) = before {
                 self.read_pair(before, bare, language);
             }
+            if let Some(before) = before
+                && language == Language::English
+                && SPEAKERS.contains(&before)
+                && AUXILIARIES.contains(&last)
+            {
+                self.verbs.insert(bare.to_owned());
+            }
+            last = before.unwrap_or_default();
             let ends = word.ends_with([',', ';', '.', '!', '?', ':']);
-            before = (!ends).then_some(bare);
+            // "What's Ada's job?" asks for no kind of Ada.
+            let is_joined = bare == "what" && word.contains(['\'', '’']);
+            before = (!ends).then_some(if is_joined { "is" } else { bare });
         }
         self.read_determined(lower, language);
     }
@@ -348,7 +406,7 @@ impl Written {
         // "Who painted it" is not told by who has tiled it.
         let is_deed = has_others && self.deed.as_deref() == Some(word);
         // What is known by other words is missing without all of them.
-        let is_known = has_others;
+        let is_known = has_others && !self.is_why && !self.is_how;
         (self.is_verb(word, language) && !is_deed)
             || (self.verbs.contains(word) && !is_deed && !is_known && !self.sought.contains(word))
             || (self.small.contains(word) && !is_known)

@@ -169,6 +169,7 @@ pub(crate) fn candidates<'a>(
         wanted: Wanted::new(&keywords.weights, (question.asked, question.sought))
             .in_language(question.language)
             .with_owners(question.owners.clone())
+            .with_kin(question.kin)
             .with_day(question.day.clone()),
         weights: keywords.weights,
         cut_short: keywords.cut_short || meaning.as_ref().is_some_and(|m| m.cut_short),

@@ -3,7 +3,8 @@
 /// Before where something is.
 pub(super) const PLACES: &str = "in|on|at|under|behind|beside|near|next to|inside|above|below|beneath|between|from|into|onto|by|outside|\
     upstairs|downstairs|im|ins|auf|unter|hinter|neben|bei|beim|vor|über|zwischen|aus|nach|ab|vom|zum|zur|von|oben|unten|\
-    dans|sur|sous|à|au|aux|chez|derrière|devant|en|près|entre|côté|sobre|debajo|bajo|detrás|junto|cerca|al|dentro|encima";
+    hotel|hostel|gasthof|gasthaus|pension|ferienwohnung|campingplatz|airbnb|cabin|cottage|lodge|guesthouse|restaurant|auberge|gîte|hôtel|\
+    camping|hostal|albergue|cabaña|posada|dans|sur|sous|à|au|aux|chez|derrière|devant|en|près|entre|côté|sobre|debajo|bajo|detrás|junto|cerca|al|dentro|encima";
 /// The same, in languages other than English, where they say something else.
 pub(super) const OTHER_PLACES: &str = "am|an|a";
 /// In the name of where something takes place, in Japanese.
@@ -25,14 +26,13 @@ pub(super) const PAINTS: &str =
     "paint|colour|color|shade|farbe|wandfarbe|couleur|teinte|peinture|pintura|tono|色";
 pub(super) const WEIGHTS: &str = "kg|kilo|kilos|kilogram|kilograms|g|gram|grams|gramm|grammes|gramos|pound|pounds|lb|lbs|stone|oz|t|tonnes|tons|pfund|\
     キロ|グラム";
-pub(super) const SIZES: &str = "m|cm|mm|km|metre|metres|meter|meters|meters|centimetres|feet|foot|ft|inch|inches|zentimeter|mètre|mètres|\
+pub(super) const SIZES: &str = "zoll|pouces|pulgadas|m|cm|mm|km|metre|metres|meter|meters|meters|centimetres|feet|foot|ft|inch|inches|zentimeter|mètre|mètres|\
     centimètres|metro|metros|centímetros|センチ|メートル";
 /// How long something takes, after a number.
 pub(super) const TIMES: &str = "minute|minutes|min|hour|hours|h|day|days|week|weeks|month|months|year|years|pages|minuten|stunde|stunden|tag|\
     tage|tagen|woche|wochen|monat|monate|monaten|jahr|jahre|jahren|seiten|heure|heures|jour|jours|semaine|semaines|mois|an|ans|pages";
 /// What says how old somebody is beside a number,
-pub(super) const AGES: &str =
-    "year|years|old|aged|age|months old|jahr|jahre|jahren|alt|ans|an|âge|año|años|edad|歳|才";
+pub(super) const AGES: &str = "year|years|old|aged|age|months old|jahr|jahre|jahren|alt|ans|1 an|un an|âge|año|años|edad|歳|才";
 /// and since when, beside a year.
 pub(super) const BIRTHS: &str = "born|birth|birthday|geboren|geburtstag|geb|né|née|naissance|anniversaire|nació|nacido|nacida|cumpleaños|生まれ|誕生";
 pub(super) const TRADES: &str = "works|work|worked|job|arbeitet|beruf|angestellt|travaille|métier|trabaja|profesión|empleada|empleado|勤め|働|仕事|をして|師|士|店員|社員|\

@@ -12,7 +12,7 @@ const ALIKE: f64 = 0.9;
 const APART_MS: i64 = 60_000;
 
 /// The least evidence, of the older's, of a note that says what has changed.
-const CHANGED: f64 = 0.4;
+const CHANGED: f64 = 0.38;
 
 /// Puts questions, and answers that only repeat, behind what answers, and, where
 /// age counts, a newer note before an older one that answers the same. Scores

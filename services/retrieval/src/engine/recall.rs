@@ -11,7 +11,7 @@ const MOST: usize = 8;
 /// Of a question that asks for several things, so many are looked for.
 const CLAUSES: usize = 4;
 /// A passage that has so much of a question answers all of it.
-const WHOLE: f64 = 0.85;
+const WHOLE: f64 = 0.7;
 /// What answers much less well than the best is about something else.
 const CLOSE: f64 = 0.8;
 /// What the score counts beside the evidence.

@@ -88,6 +88,7 @@ impl<'a> Compounds<'a> {
                     is_noun: word.is_noun,
                     whole: word.whole,
                     is_of_intolerance: word.is_of_intolerance,
+                    is_of_kin: word.is_of_kin,
                     is_sounded: false,
                     is_short: false,
                     fact: word.fact.with(analysis::lexicon::fact(stem, language)),

@@ -67,6 +67,8 @@ pub(crate) fn of(
             matches = matches.with(one);
         });
         matches = wanted.with_intolerance(matches, (text, language));
+        matches = wanted.told_kin(matches, text);
+        matches = wanted.told_successor(matches, text);
         Sentence {
             text,
             matches: wanted.without_shreds(matches),
@@ -288,6 +290,23 @@ impl Wanted {
             matches.foreign |= asked;
         } else {
             matches.related |= asked;
+        }
+        matches
+    }
+
+    /// `matches` of the sentence `text` with what names a relative, where it names the same one.
+    fn told_kin(&self, mut matches: Matches, text: &str) -> Matches {
+        if self.of_kin != 0 && self.kin.meets(analysis::kin(text)) {
+            matches.related |= self.of_kin;
+            matches.opposite &= !self.of_kin;
+        }
+        matches
+    }
+
+    /// The same with what asks for who came after somebody, where it tells that.
+    fn told_successor(&self, mut matches: Matches, text: &str) -> Matches {
+        if self.of_successor != 0 && analysis::tells_successor(text) {
+            matches.related |= self.of_successor;
         }
         matches
     }

@@ -10,7 +10,7 @@ use crate::embed::vector::{DIMENSIONS, Quantised};
 use crate::snapshot::Snapshot;
 use crate::term::{self, Key};
 use openclaw_analysis::{
-    self as analysis, Language, Languages, Sought, Traits, Written, calendar, lexicon,
+    self as analysis, Kin, Language, Languages, Sought, Traits, Written, calendar, lexicon,
     lexicon::Origin,
 };
 
@@ -43,6 +43,8 @@ pub(crate) struct Question {
     pub(crate) owners: Vec<(String, String)>,
     /// What else it wants to be told.
     pub(crate) sought: Sought,
+    /// The relatives that it asks about.
+    pub(crate) kin: Kin,
     /// The day it is about, said from the day on which it is asked.
     pub(crate) day: Option<Day>,
     /// Of its meaning, by [`Question::table`].
@@ -62,6 +64,7 @@ impl Question {
             language: words.own,
             words: words.read(text),
             speakers: speakers(text),
+            kin: analysis::kin(text),
             owners: analysis::owners(text)
                 .into_iter()
                 .map(|(owner, thing)| (owner.to_owned(), thing.to_owned()))
@@ -126,6 +129,10 @@ struct Words<'a> {
     words: Vec<SearchWord>,
     /// Whether it asks what must not be eaten.
     is_of_intolerance: bool,
+    /// The words of the relatives that it asks about.
+    kin: Vec<String>,
+    /// Whether it asks for somebody.
+    is_of_somebody: bool,
 }
 
 impl<'a> Words<'a> {
@@ -140,7 +147,28 @@ impl<'a> Words<'a> {
             seen: BTreeSet::new(),
             words: Vec::new(),
             is_of_intolerance: analysis::asks_of_intolerance(text, own),
+            kin: analysis::asked_kin(text).1,
+            is_of_somebody: analysis::sought(text).has(Sought::PERSON),
         }
+    }
+
+    /// Whether `word` asks for who came after somebody: "who replaces Ann", "who is the new head".
+    fn is_of_successor(&self, word: &str) -> bool {
+        const NEW: [&str; 12] = [
+            "new",
+            "neue",
+            "neuer",
+            "neuen",
+            "nouveau",
+            "nouvelle",
+            "nouvel",
+            "nuevo",
+            "nueva",
+            "新",
+            "新しい",
+            "新し",
+        ];
+        self.is_of_somebody && (NEW.contains(&word) || analysis::tells_successor(word))
     }
 
     /// Which surgeon: somebody is asked for.
@@ -152,6 +180,12 @@ impl<'a> Words<'a> {
         } else {
             sought
         }
+    }
+
+    /// Whether `word` names a relative that is asked about, or is a part of what does.
+    fn is_of_kin(&self, word: &str) -> bool {
+        let mut parts = self.kin.iter().flat_map(|kin| kin.split('-'));
+        parts.any(|part| part == word) || self.kin.iter().any(|kin| kin == word)
     }
 
     fn read(mut self, text: &str) -> Vec<SearchWord> {
@@ -236,8 +270,10 @@ impl<'a> Words<'a> {
         let mut has_others = false;
         // "Pilar" has the stem of a battery, and is none.
         let is_called = self.written.names.contains(plain) && !lexicon::has_word(plain, self.own);
-        let is_of_intolerance =
-            !is_called && self.is_of_intolerance && analysis::is_eating(plain, self.own);
+        let is_beside = || analysis::is_beside_eating(plain, self.own);
+        let is_of_intolerance = !is_called
+            && self.is_of_intolerance
+            && (analysis::is_eating(plain, self.own) || is_beside());
         let mut things = Vec::new();
         let mut opposites = Vec::new();
         if !is_called {
@@ -292,6 +328,8 @@ impl<'a> Words<'a> {
                 || (!is_called && self.written.is_doing(plain, self.own, has_others)),
             is_needed: self.written.is_needed(plain),
             is_of_intolerance,
+            is_of_kin: self.is_of_kin(plain),
+            is_of_successor: self.is_of_successor(plain),
             is_sounded: false,
             is_short: false,
             head: self.written.heads.get(plain).cloned(),
@@ -318,9 +356,21 @@ impl<'a> Words<'a> {
                 let key = term::key(&text[pair.clone()]);
                 if self.seen.insert(key) {
                     let range = piece.start + pair.start..piece.start + pair.end;
+                    let is_of_kin = self.kin.iter().any(|kin| kin.contains(text));
+                    let with_kana = analysis::with_kana(&text[pair.clone()]);
                     let word = SearchWord {
                         keys: vec![key],
-                        factor: all / pairs.len() as f32,
+                        foreign: with_kana
+                            .iter()
+                            .map(|pair| (term::key(pair), None))
+                            .collect(),
+                        is_of_kin,
+                        is_of_successor: self.is_of_successor(text),
+                        factor: if text == "新" {
+                            IDLE
+                        } else {
+                            all / pairs.len() as f32
+                        },
                         is_doing: analysis::is_inflected(run, &piece),
                         is_needed: analysis::is_staying(text) && self.written.is_who_or_where,
                         is_sounded: analysis::is_sounded(text),

@@ -43,6 +43,10 @@ pub(crate) struct SearchWord {
     pub(crate) whole: u32,
     /// Whether it asks for what is not taken, or not tolerated: what tells of that has it.
     pub(crate) is_of_intolerance: bool,
+    /// Whether it names a relative, or is one of two words that do.
+    pub(crate) is_of_kin: bool,
+    /// Whether it asks for who came after somebody, whom a note may tell of in any words.
+    pub(crate) is_of_successor: bool,
     /// Whether it is a part of a word that is written by its sound, of which some parts alone are
     /// of another word: "レス".
     pub(crate) is_sounded: bool,

@@ -10,7 +10,7 @@ use super::keywords::{FOREIGN_SHARE, RELATED_SHARE};
 use super::question::Day;
 use super::search_word::SearchWord;
 use crate::term::{self, Key};
-use openclaw_analysis::{self as analysis, Language, Same, Sought, Traits, Word, lexicon};
+use openclaw_analysis::{self as analysis, Kin, Language, Same, Sought, Traits, Word, lexicon};
 
 /// The most characters shown of a passage (as OpenClaw's).
 const SIZE: usize = 700;
@@ -81,6 +81,12 @@ pub(crate) struct Wanted {
     pub(super) doing: u64,
     /// Those that what tells of something that is not taken, or not tolerated, has.
     pub(super) of_intolerance: u64,
+    /// Those that name relatives, which a note can name otherwise,
+    pub(super) of_kin: u64,
+    /// and who these are.
+    pub(super) kin: Kin,
+    /// Those that ask for who came after somebody.
+    pub(super) of_successor: u64,
     /// Of each word that is written by its sound its parts.
     sounded: Vec<u64>,
     /// What kinds of things are asked for: "which brand".
@@ -124,6 +130,8 @@ impl Wanted {
             times: bits(words, |word| is_time(&word.plain)),
             doing: bits(words, |word| word.is_doing),
             of_intolerance: bits(words, |word| word.is_of_intolerance),
+            of_kin: bits(words, |word| word.is_of_kin),
+            of_successor: bits(words, |word| word.is_of_successor),
             kinds: bits(words, |word| word.is_kind),
             needed: bits(words, |word| word.is_needed),
             told_without: bits(words, |word| word.is_sought),
@@ -178,6 +186,11 @@ impl Wanted {
             language: Some(language),
             ..self
         }
+    }
+
+    /// Of a question about these relatives.
+    pub(super) fn with_kin(self, kin: Kin) -> Self {
+        Self { kin, ..self }
     }
 
     /// Whether the day that is asked about has the name `day`.
