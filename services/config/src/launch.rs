@@ -151,7 +151,7 @@ impl Launch<'_> {
     }
 
     /// Paths that it is granted as an argument: files, not folders.
-    pub fn argument_files(&self) -> impl Iterator<Item = &Path> {
+    fn argument_files(&self) -> impl Iterator<Item = &Path> {
         let paths = self.arguments.iter().map(Path::new);
         paths.filter(|path| path.is_absolute() && path.is_file())
     }
@@ -243,7 +243,7 @@ impl Launch<'_> {
 }
 
 /// Whether `path` lies in one of `folders`, links resolved.
-pub fn lies_in<'a>(path: &Path, folders: impl IntoIterator<Item = &'a Path>) -> bool {
+fn lies_in<'a>(path: &Path, folders: impl IntoIterator<Item = &'a Path>) -> bool {
     let path = real(path);
     let mut folders = folders.into_iter();
     folders.any(|folder| path.starts_with(real(folder)))

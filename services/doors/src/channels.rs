@@ -187,7 +187,7 @@ impl Channels {
     }
 
     /// The name that deliveries have of an account: none for the default one.
-    pub fn canonical(&self, channel: &str, account: &str) -> String {
+    pub(crate) fn canonical(&self, channel: &str, account: &str) -> String {
         let settings = self.core.configuration.settings();
         settings.channels.ledger_name(channel, account).to_owned()
     }
@@ -262,7 +262,7 @@ impl Channels {
     }
 
     /// What the channel of an account can; None: nobody speaks for it.
-    pub fn abilities(&self, account: &AccountName) -> Option<Abilities> {
+    pub(crate) fn abilities(&self, account: &AccountName) -> Option<Abilities> {
         let attendants = self.lock();
         attendants.get(account).map(|it| it.abilities.clone())
     }

@@ -64,7 +64,7 @@ pub(crate) struct Order {
 }
 
 impl Order {
-    pub(crate) fn new(asked: openclaw_commands::Asked<'_>, sender: Sender) -> Self {
+    pub(crate) fn new(asked: openclaw_commands::Invocation<'_>, sender: Sender) -> Self {
         Self {
             command: asked.command,
             argument: asked.argument.to_owned(),

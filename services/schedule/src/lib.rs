@@ -18,9 +18,9 @@ mod question;
 mod reach;
 mod rows;
 mod script;
-mod sight;
 mod terms;
 mod timer;
+mod visible;
 mod wakeup;
 
 use std::sync::Arc;

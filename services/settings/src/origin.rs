@@ -70,7 +70,7 @@ impl fmt::Display for Origin {
 /// The environment with what a file that cannot be used says of the gateway's door and
 /// that can be read all the same: its port, and the secret that lets in. The defaults
 /// would have the door elsewhere, and open it to who has an earlier secret.
-pub fn with_door(environment: &Environment, paths: &Paths) -> Environment {
+fn with_door(environment: &Environment, paths: &Paths) -> Environment {
     let Ok(mut written) = document::written(&paths.configuration) else {
         return environment.clone();
     };

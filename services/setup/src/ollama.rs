@@ -120,7 +120,7 @@ fn is_spoken(model: &Model) -> bool {
 ///
 /// # Errors
 /// When the file cannot be written, or would be wrong.
-pub fn configure(
+pub(crate) fn configure(
     model: &str,
     address: SocketAddr,
     paths: &Paths,

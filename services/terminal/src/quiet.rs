@@ -13,9 +13,9 @@ const PASTES_AS_TYPED: &str = "\u{1b}[?2004l";
 /// The terminal as it was, which it is again when this is dropped: an editor of lines that is
 /// left in the middle of one leaves it as it has it.
 #[derive(Debug)]
-pub struct Kept(Option<Termios>);
+pub struct TerminalModes(Option<Termios>);
 
-impl Kept {
+impl TerminalModes {
     /// As it is now.
     #[must_use]
     pub fn now() -> Self {
@@ -23,7 +23,7 @@ impl Kept {
     }
 }
 
-impl Drop for Kept {
+impl Drop for TerminalModes {
     fn drop(&mut self) {
         let Some(before) = &self.0 else { return };
         // A terminal that is gone shows nothing any more.

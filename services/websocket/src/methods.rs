@@ -95,7 +95,7 @@ impl Call {
     /// The client as a sender of messages.
     fn sender(&self) -> Sender {
         Sender {
-            standing: SenderRole::Owner,
+            role: SenderRole::Owner,
             id: self.client.identity.id.as_str().to_owned(),
             approves: self.client.identity.may(Scope::Approvals),
             // By the channel of its runs, which others than this client may follow.

@@ -54,14 +54,14 @@ pub struct Admitted {
     /// Where its entry is.
     pub transcript: PathBuf,
     /// What the model is to be told.
-    pub said: Said,
+    pub said: MessageContent,
     /// What the session wants instead of its agent's settings.
     pub overrides: Overrides,
 }
 
 /// What a message says to whom.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Said {
+pub enum MessageContent {
     /// To the model.
     Text(String),
     /// To the gateway: the conversation has begun anew.

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use openclaw_runs::injected::say;
-use openclaw_runs::queue::{Mode, Wish};
+use openclaw_runs::queue::{Mode, QueueRequest};
 use openclaw_runs::{Extra, Sender};
 
 use super::attachments::{self, Attachment};
@@ -82,9 +82,9 @@ pub(super) async fn send(mut call: Call) -> Result<Answer, Failure> {
         call.sender()
     };
     let extra = Extra {
-        queue: Some(Wish {
+        queue: Some(QueueRequest {
             mode: params.queue_mode,
-            ..Wish::default()
+            ..QueueRequest::default()
         }),
         thinking_level: run::thinking(call.method, params.thinking)?,
         sender,

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use openclaw_runs::Extra;
-use openclaw_runs::queue::Wish;
+use openclaw_runs::queue::QueueRequest;
 
 use super::attachments::{self, Attachment};
 use super::run::{self, Started, Which};
@@ -79,7 +79,7 @@ async fn send_text(
         ..Message::default()
     };
     let extra = Extra {
-        queue: Some(Wish::default()),
+        queue: Some(QueueRequest::default()),
         thinking_level,
         sender: call.sender(),
         ..Extra::default()
