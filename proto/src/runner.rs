@@ -29,7 +29,7 @@ pub enum Purpose {
 }
 
 /// A turn to be run.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Turn {
     /// Names the run everywhere: ledger, journal, transcript.
     pub run_id: String,

@@ -12,12 +12,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use openclaw_runs::When;
-use openclaw_runs::injected::say;
 
 use super::sessions::exists;
 use super::{Answer, Call};
 use crate::client::CHANNEL;
-use crate::refused::stored;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -137,14 +135,7 @@ pub(super) async fn send(mut call: Call) -> Result<Answer, Failure> {
     if !call.context.sends.is_new(&run_id) {
         return Ok(json!({ "runId": run_id, "channel": channel, "duplicate": true }).into());
     }
-    let said = say(
-        &call.context.core.storage,
-        &call.context.core.bus,
-        &key,
-        &text,
-    )
-    .await;
-    let id = said.map_err(|fault| stored(&fault))?;
+    let id = call.say(&key, &text).await?;
     Ok(json!({ "runId": run_id, "messageId": id, "channel": channel }).into())
 }
 

@@ -63,12 +63,7 @@ pub(in super::super) async fn history(mut call: Call) -> Result<Answer, Failure>
         let problem = format!("at /maxChars: must be between 1 and {DEFAULT_CHARS}");
         return Err(Failure::params(call.method, &problem));
     }
-    let agent = params.agent_id.as_deref().unwrap_or_default();
-    let key = call
-        .context
-        .core
-        .key(&params.session_key, agent)
-        .map_err(refused)?;
+    let key = call.key(&params.session_key, params.agent_id.as_deref())?;
     let session = match call.context.core.sessions.get(&key).await {
         Ok(shown) => Some(shown),
         Err(Refusal::UnknownSession(_)) => None,
