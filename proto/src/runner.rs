@@ -306,7 +306,7 @@ impl Client {
             .collect())
     }
 
-    /// Has the service manager start the gateway at `at_ms`, which replaces the
+    /// Makes the service manager start the gateway at `at_ms`, which replaces the
     /// time before; None: at none.
     pub async fn arm_timer(&self, alarm: Option<Alarm>) -> Result<Armed, CallError> {
         let request = wire::ArmTimerRequest {

@@ -57,7 +57,7 @@ const SEARCHED: [&str; 31] = [
     "LUA_CPATH",
     "CARGO_HOME",
 ];
-/// How variables begin that are settings of what fetches programs.
+/// Prefixes of variables that configure programs which fetch others.
 const FETCHERS: [&str; 4] = ["NPM_CONFIG_", "UV_", "PIP_", "GIT_"];
 /// Options that permit an interpreter's program something, and have it run nothing.
 const PERMISSIONS: [&str; 2] = ["--allow-", "--deny-"];

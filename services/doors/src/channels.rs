@@ -49,7 +49,7 @@ const WORDS: usize = 1000;
 /// Lines of it.
 const NOTES: usize = 10;
 
-/// What is over is forgotten so often.
+/// How often entries that are over are removed.
 const UPKEEP_INTERVAL: Duration = Duration::from_secs(600);
 
 /// Why a channel daemon is not heard.
@@ -318,7 +318,7 @@ impl Channels {
         }
     }
 
-    /// Forgets what is over, now and then.
+    /// Removes entries that are over, now and then.
     pub async fn tidy_now_and_then(self: Arc<Self>) {
         loop {
             let tidy = |connection: &rusqlite::Connection| ledger::tidy(connection, now_ms());

@@ -56,7 +56,7 @@ pub(crate) struct Suite<'a> {
 }
 
 impl Suite<'_> {
-    /// Has this program's own log follow a level that was changed; with a
+    /// Makes this program's own log follow a level that was changed; with a
     /// configuration that cannot be used it stays.
     fn follow_level(&self) {
         if let Ok(settings) = openclaw_settings::load_usable(self.environment) {

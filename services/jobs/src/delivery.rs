@@ -27,7 +27,7 @@ pub struct Delivery {
     /// A text or a number.
     #[serde(skip_serializing_if = "Option::is_none")]
     thread_id: Option<Value>,
-    /// A result that cannot be delivered is no failure.
+    /// A result that cannot be delivered is not a failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     best_effort: Option<bool>,
     /// A webhook that is told too.
@@ -176,7 +176,7 @@ impl Delivery {
         }
     }
 
-    /// Whether a result that cannot be announced is no failure.
+    /// Whether a result that cannot be announced is not a failure.
     pub(crate) fn is_best_effort(&self) -> bool {
         self.best_effort.unwrap_or(false)
     }

@@ -22,7 +22,7 @@ use crate::turn::Turns;
 /// Messages that `/compact` leaves as they are.
 const KEPT: u32 = 20;
 
-/// What the answer to a command is called that its sender may not use.
+/// The name of the answer to a command that its sender may not use.
 const REFUSED: &str = "refused";
 
 /// What somebody is told who may not use a command, in OpenClaw's words.

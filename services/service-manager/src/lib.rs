@@ -173,7 +173,7 @@ fn meant<'a>(arguments: &[&'a str], environment: &Environment) -> Vec<&'a str> {
     arguments.collect()
 }
 
-/// Has a program do what it is told.
+/// Makes a program do what it is told.
 ///
 /// # Errors
 /// As [`ask`], and when it ends with another status than 0.

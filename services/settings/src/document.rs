@@ -319,7 +319,7 @@ impl Reading<'_> {
     }
 }
 
-/// What relative paths and `~` in the file are seen from.
+/// The folders from which relative paths and `~` in the file start.
 fn places(path: &Path, environment: &Environment) -> Paths {
     let folder = path.parent().map(PathBuf::from).unwrap_or_default();
     Paths {

@@ -82,7 +82,7 @@ pub fn held(
     Ok(held.collect())
 }
 
-/// The paths of what is no object; an empty or missing value is its own.
+/// The paths of what is not an object; an empty or missing value is its own.
 fn collect(path: &KeyPath, value: Option<&Value>, leaves: &mut Vec<KeyPath>) {
     match value {
         Some(Value::Object(fields)) if !fields.is_empty() => {

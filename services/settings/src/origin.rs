@@ -79,7 +79,7 @@ fn with_door(environment: &Environment, paths: &Paths) -> Environment {
     let variables: Vec<_> = variables
         .filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())))
         .collect();
-    // What is not set stays as it is, which is no secret.
+    // What is not set stays as it is, which is not a secret.
     let _ = substitute::apply(&mut written, &environment.with_fallback(variables));
     let text = |place: &str| match written.pointer(place)? {
         Value::String(text) if !text.trim().is_empty() && !text.contains("${") => {

@@ -116,7 +116,7 @@ fn is_spoken(model: &Model) -> bool {
     !name.is_empty() && name.len() <= NAME && name.chars().all(is_name) && !makes_vectors
 }
 
-/// Has the configuration ask `model` at `address`; whether that changed it.
+/// Makes the configuration ask `model` at `address`; whether that changed it.
 ///
 /// # Errors
 /// When the file cannot be written, or would be wrong.

@@ -110,7 +110,7 @@ pub struct Runner {
     pub sandbox_stricter: Option<String>,
     /// model-only, allowlist or full.
     pub sandbox_network: String,
-    /// What is less than that sounds like.
+    /// What is weaker than the level's name suggests, in words.
     pub sandbox_weaker: Vec<String>,
     /// Configuration problem.
     pub configuration_problem: Option<String>,

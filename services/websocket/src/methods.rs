@@ -61,7 +61,7 @@ impl From<Value> for Answer {
     }
 }
 
-/// What the methods work with.
+/// The parts of the gateway that methods use.
 pub(super) struct Context {
     pub(super) core: Arc<Core>,
     /// The accounts of channels, and who speaks for them.

@@ -112,7 +112,7 @@ pub fn approve(connection: &Connection, code: &str, now_ms: i64) -> rusqlite::Re
     Ok(Decided::Done(request, is_owner))
 }
 
-/// Does not let in whoever was told `code`; they may ask again.
+/// Refuses the person who was told `code`; they may ask again.
 pub fn deny(connection: &Connection, code: &str, now_ms: i64) -> rusqlite::Result<Decided> {
     let request = take(connection, code, now_ms)?;
     Ok(request.map_or(Decided::Unknown, |request| Decided::Done(request, false)))

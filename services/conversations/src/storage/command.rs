@@ -16,7 +16,7 @@ use crate::fault::Fault;
 
 pub(crate) type Reply<T> = oneshot::Sender<Result<T, Fault>>;
 
-/// A message that wants to be accepted.
+/// A message that is to be accepted.
 #[derive(Debug, Clone)]
 pub struct Incoming {
     /// The id of the run that it is to have.

@@ -94,7 +94,7 @@ impl Home {
         }
     }
 
-    /// A run has its end. What was said before an error is no answer: it is in
+    /// A run has its end. What was said before an error is not an answer: it is in
     /// the transcript alone.
     pub(super) fn answered(&mut self, run_id: &str, key: &SessionKey, whole: bool, now: i64) {
         match self.open.remove(run_id) {

@@ -141,7 +141,7 @@ impl StateFiles {
         self.home.update(&mut self.session_files);
     }
 
-    /// Has the home session's view made from what the transcript says now.
+    /// Makes the home session's view from what the transcript says now.
     pub(super) fn make_home_anew(&mut self) {
         self.home.make_anew();
         self.update_home();

@@ -150,7 +150,7 @@ impl Channels {
                 is_member,
                 "the bot was taken into a chat, or out of one"
             );
-            // In the journal, which is all: whoever likes may take it in and out.
+            // Only the journal says so: anybody may do it.
             let reason = "it is noted";
             return Ok(Step::Over(ignored(IgnoredCode::Unknown, reason)));
         }
@@ -419,7 +419,7 @@ impl Channels {
         Ok(())
     }
 
-    /// Has the agent told with its next turn, also if the gateway is killed before
+    /// Tells the agent with its next turn, also if the gateway is killed before
     /// that; kept with what became of it.
     async fn tell(
         &self,

@@ -147,7 +147,7 @@ fn configured(call: &Call) -> String {
     format!("configured: {}", all.join(", "))
 }
 
-/// Has it said by the channel's daemon, when there is one.
+/// Sends it by the channel's daemon, when there is one.
 async fn on_channel(call: &Call, text: Text, run_id: String) -> Result<Answer, Failure> {
     let (channels, channel) = (&call.context.channels, text.account.channel.clone());
     let states = channels.states();
