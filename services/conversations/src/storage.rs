@@ -38,7 +38,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 pub use crate::fault::Fault;
 pub use accepting::RESET_COMMAND;
 pub use command::{
-    Acceptance, Admitted, ChannelReply, Closing, Incoming, MessageContent, Overrides, QueueFields,
+    Acceptance, Admitted, ChannelReply, Closing, Incoming, Intent, Overrides, QueueFields,
     SERVER_TOOL_TOKENS, StoredRun,
 };
 use command::{BackendSessions, Reply};

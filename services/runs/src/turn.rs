@@ -19,7 +19,7 @@ use std::time::Instant;
 use openclaw_commands::Sender;
 use openclaw_conversations::sessions::Sessions;
 use openclaw_conversations::storage::{
-    Acceptance, Admitted, Fault, Incoming, MessageContent, RESET_COMMAND, Storage,
+    Acceptance, Admitted, Fault, Incoming, Intent, RESET_COMMAND, Storage,
 };
 use openclaw_conversations::{Lanes, Ticket};
 use openclaw_daemon::{Configuration, failure};
@@ -147,10 +147,8 @@ impl Turns {
             let started = Instant::now();
             let mut reply = Reply::new(&self, &run, 0);
             let outcome = match (context, &admitted.said) {
-                (_, MessageContent::Reset | MessageContent::Command) => {
-                    begin_anew(&mut reply).await
-                }
-                (Some((mut context, together)), MessageContent::Text(_)) => {
+                (_, Intent::Reset | Intent::Command) => begin_anew(&mut reply).await,
+                (Some((mut context, together)), Intent::Text(_)) => {
                     let mut admitted = *admitted;
                     if light_context {
                         context.bootstrap.clear();
@@ -161,17 +159,17 @@ impl Turns {
                     overrides.thinking_level = thinking_level.or(overrides.thinking_level.take());
                     add_limits(&mut overrides.limits, limits);
                     if let Some(text) = together {
-                        admitted.said = MessageContent::Text(text);
+                        admitted.said = Intent::Text(text);
                     }
                     answer(&mut reply, admitted, context).await
                 }
-                (None, MessageContent::Text(_)) if run.is_absorbed() => {
+                (None, Intent::Text(_)) if run.is_absorbed() => {
                     if let Some(text) = run.absorbed_note().map(str::to_owned) {
                         reply.take(Kind::Note { text }).await;
                     }
                     Run::answered_by_gateway()
                 }
-                (None, MessageContent::Text(_)) => run.aborted(""),
+                (None, Intent::Text(_)) => run.aborted(""),
             };
             finish(reply, outcome, started).await;
         }
@@ -210,7 +208,7 @@ impl Turns {
         let admitted = new_or_settled(run, self.storage.accept(incoming).await)?;
         notable::accepted(&run.channel, self.spoken(text));
         run.settle(MessageStatus::Accepted(admitted.accepted.clone()));
-        if let (Some(wish), MessageContent::Text(text)) = (wish, &admitted.said) {
+        if let (Some(wish), Intent::Text(text)) = (wish, &admitted.said) {
             self.queue.arrived(run, text, wish, &admitted.overrides);
         }
         self.status.announce();

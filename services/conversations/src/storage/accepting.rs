@@ -12,7 +12,7 @@ use openclaw_sessions::transcript::{Draft, Marker, Message, UserMessage};
 use openclaw_settings::{SendTarget, SessionSettings};
 use serde_json::{Value, json};
 
-use super::command::{Acceptance, Admitted, Incoming, MessageContent, Reply};
+use super::command::{Acceptance, Admitted, Incoming, Intent, Reply};
 use super::delivery;
 use super::ledger::{Change, Record};
 use super::policy::{self, Anew};
@@ -84,12 +84,9 @@ impl StateFiles {
         let settings = self.session_files.settings();
         let anew = self.anew(&settings.session, &incoming, now)?;
         let said = match &anew {
-            None if incoming.command.is_some() => MessageContent::Command,
-            None => MessageContent::Text(incoming.text.clone()),
-            Some(anew) => anew
-                .text
-                .clone()
-                .map_or(MessageContent::Reset, MessageContent::Text),
+            None if incoming.command.is_some() => Intent::Command,
+            None => Intent::Text(incoming.text.clone()),
+            Some(anew) => anew.text.clone().map_or(Intent::Reset, Intent::Text),
         };
         let drafts = drafts(&incoming, anew.as_ref(), &said, now);
         let before = self
@@ -103,7 +100,7 @@ impl StateFiles {
             entry.reset(now);
         }
         entry.touch(now);
-        if said != MessageContent::Command {
+        if said != Intent::Command {
             for field in ["archivedAt", "archivedBy", "archiveReason"] {
                 entry.clear(field);
             }
@@ -209,7 +206,7 @@ fn note_channel(entry: &mut SessionEntry, channel: &str, chat_type: &str) {
 }
 
 /// The entries of a message; the user's is the last.
-fn drafts(incoming: &Incoming, anew: Option<&Anew>, said: &MessageContent, now: i64) -> Vec<Draft> {
+fn drafts(incoming: &Incoming, anew: Option<&Anew>, said: &Intent, now: i64) -> Vec<Draft> {
     let mut drafts = Vec::new();
     if let Some(anew) = anew {
         drafts.push(Draft::from(Marker::Reset {
@@ -217,8 +214,8 @@ fn drafts(incoming: &Incoming, anew: Option<&Anew>, said: &MessageContent, now: 
         }));
     }
     let text = match said {
-        MessageContent::Text(text) => text,
-        MessageContent::Reset | MessageContent::Command => &incoming.text,
+        Intent::Text(text) => text,
+        Intent::Reset | Intent::Command => &incoming.text,
     };
     let user = UserMessage::of_run(&incoming.run_id, text.as_str(), now);
     let mut message = Message::User(user);
@@ -227,7 +224,7 @@ fn drafts(incoming: &Incoming, anew: Option<&Anew>, said: &MessageContent, now: 
     if let Some(route) = route.and_then(|route| serde_json::to_value(route).ok()) {
         message.set_route(route);
     }
-    if *said == MessageContent::Reset {
+    if *said == Intent::Reset {
         message.set_command(RESET_COMMAND);
     } else if let Some(command) = incoming.command {
         message.set_command(command);

@@ -54,14 +54,14 @@ pub struct Admitted {
     /// Where its entry is.
     pub transcript: PathBuf,
     /// What the model is to be told.
-    pub said: MessageContent,
+    pub said: Intent,
     /// What the session wants instead of its agent's settings.
     pub overrides: Overrides,
 }
 
-/// What a message says to whom.
+/// What a message is for, and to whom it speaks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum MessageContent {
+pub enum Intent {
     /// To the model.
     Text(String),
     /// To the gateway: the conversation has begun anew.

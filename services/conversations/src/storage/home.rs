@@ -9,7 +9,7 @@ use openclaw_sessions::home::{self, Document, NewExchange, View};
 use openclaw_sessions::transcript::{self, Count, Draft, Message, Transcript};
 use openclaw_sessions::{AgentId, Error, SessionKey, now_ms};
 
-use super::command::{Incoming, MessageContent};
+use super::command::{Incoming, Intent};
 use super::session_files::SessionFiles;
 use crate::route;
 
@@ -45,20 +45,14 @@ impl Home {
     }
 
     /// A message was accepted, if the disk takes it.
-    pub(super) fn asked(
-        &mut self,
-        incoming: &Incoming,
-        said: &MessageContent,
-        is_anew: bool,
-        now: i64,
-    ) {
+    pub(super) fn asked(&mut self, incoming: &Incoming, said: &Intent, is_anew: bool, now: i64) {
         if incoming.key != self.key {
             return;
         }
         if is_anew {
             self.begin_anew(&incoming.key);
         }
-        if let MessageContent::Text(text) = said {
+        if let Intent::Text(text) = said {
             let exchange = NewExchange {
                 user_text: text.clone(),
                 bot_text: String::new(),
