@@ -227,7 +227,7 @@ impl Client {
         })
     }
 
-    /// Has something said; what has become of it a moment later.
+    /// Says something; what has become of it a moment later.
     pub async fn send(&self, text: Text) -> Result<Sent, CallError> {
         let request = wire::SendTextRequest {
             channel: text.account.channel,

@@ -64,7 +64,7 @@ pub struct Role {
     pub role: String,
     /// What it may do.
     pub scopes: Vec<String>,
-    /// Since when its token is good no more, in Unix milliseconds.
+    /// Since when its token is invalid, in Unix milliseconds.
     pub revoked_ms: Option<i64>,
     /// When it was used last.
     pub last_used_ms: Option<i64>,
@@ -113,7 +113,7 @@ impl Client {
         Ok(request.into())
     }
 
-    /// Has the device's tokens be good no more: of `role`, or when that is empty, all.
+    /// Makes the device's tokens invalid: of `role`, or when that is empty, all.
     pub async fn revoke(&self, device_id: &str, role: &str) -> Result<(), CallError> {
         self.end(device_id, role, false).await
     }

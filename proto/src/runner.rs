@@ -29,7 +29,7 @@ pub enum Purpose {
 }
 
 /// A turn to be run.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Turn {
     /// Names the run everywhere: ledger, journal, transcript.
     pub run_id: String,
@@ -306,7 +306,7 @@ impl Client {
             .collect())
     }
 
-    /// Has the service manager start the gateway at `at_ms`, which replaces the
+    /// Makes the service manager start the gateway at `at_ms`, which replaces the
     /// time before; None: at none.
     pub async fn arm_timer(&self, alarm: Option<Alarm>) -> Result<Armed, CallError> {
         let request = wire::ArmTimerRequest {

@@ -173,7 +173,7 @@ impl Client {
         Ok(runs.map(JobRun::from).collect())
     }
 
-    /// Has the gateway look whether a job is due; when the next one is.
+    /// Makes the gateway look whether a job is due; when the next one is.
     pub async fn wake(&self) -> Result<Option<i64>, CallError> {
         let request = wire::WakeScheduleRequest {};
         let response = self.0.clone().wake_schedule(request).await?;

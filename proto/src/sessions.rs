@@ -387,7 +387,7 @@ pub struct Mention {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Excerpt {
-    /// The entry's id; empty: the line is no entry.
+    /// The entry's id; empty: the line is not an entry.
     pub entry_id: String,
     /// Who said it; empty: nobody.
     pub role: String,

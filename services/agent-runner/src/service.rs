@@ -74,26 +74,7 @@ pub async fn run(mut daemon: Daemon<RunnerSettings>) -> anyhow::Result<()> {
     places::make(&turns).context("make the folder of spools")?;
     let helper = programs::sibling("openclaw-sandbox", &daemon.environment)
         .context("find the sandbox helper")?;
-    let units = Units::find(&settings, &daemon.environment);
-    let runner = Runner(Arc::new(Inner {
-        runs: Arc::new(Runs {
-            context: TurnContext {
-                confinement: Confinement::new(Launcher { helper }, units.clone()),
-                units,
-                watcher: Watcher::new(&turns),
-                cooling: Cooling::new(&settings.paths),
-                renewals: Renewals::default(),
-                spending: Spending::open(&settings.paths.spending()),
-                turns,
-                spare: Spare::default(),
-                warm: Warm::default(),
-                servers: SessionServers::default(),
-            },
-            table: Table::new(),
-        }),
-        configuration: daemon.configuration.clone(),
-        started: Instant::now(),
-    }));
+    let runner = Runner::new(&daemon, helper, turns);
     adoption::adopt(&runner.0.runs, &settings).await;
     let _status = AbortOnDropHandle::new(tokio::spawn(report(
         runner.clone(),
@@ -125,34 +106,58 @@ pub async fn run(mut daemon: Daemon<RunnerSettings>) -> anyhow::Result<()> {
     let service = AgentRunnerServer::new(runner.clone())
         .max_decoding_message_size(openclaw_proto::MESSAGE_LIMIT)
         .max_encoding_message_size(openclaw_proto::MESSAGE_LIMIT);
-    let drain = async move {
-        runner.0.runs.table.stop();
-        runner.0.runs.context.spare.clear().await;
-        runner.0.runs.context.warm.clear().await;
-        runner.0.runs.context.servers.clear();
-        let outlive_us = runner.0.runs.context.units.outlive_us();
-        let turns = async {
-            if !outlive_us {
-                runner.0.runs.table.idle().await;
-            }
-        };
-        let idle = async { tokio::join!(turns, runner.0.runs.context.renewals.idle()) };
-        if timeout(GRACE, idle).await.is_err() && !outlive_us {
-            runner
-                .0
-                .runs
-                .table
-                .cancel_all("the agent-runner was stopped");
-            runner.0.runs.table.idle().await;
-        }
-    };
     openclaw_daemon::serve(
         &mut daemon,
         "openclaw.runner.v1.AgentRunner",
         Routes::new(service),
-        drain,
+        runner.drain(),
     )
     .await
+}
+
+impl Runner {
+    fn new(daemon: &Daemon<RunnerSettings>, helper: PathBuf, turns: PathBuf) -> Self {
+        let settings = daemon.configuration.settings();
+        let units = Units::find(&settings, &daemon.environment);
+        let context = TurnContext {
+            confinement: Confinement::new(Launcher { helper }, units.clone()),
+            units,
+            watcher: Watcher::new(&turns),
+            cooling: Cooling::new(&settings.paths),
+            renewals: Renewals::default(),
+            spending: Spending::open(&settings.paths.spending()),
+            turns,
+            spare: Spare::default(),
+            warm: Warm::default(),
+            servers: SessionServers::default(),
+        };
+        let table = Table::new();
+        Self(Arc::new(Inner {
+            runs: Arc::new(Runs { context, table }),
+            configuration: daemon.configuration.clone(),
+            started: Instant::now(),
+        }))
+    }
+
+    /// Ends what is under way; turns that outlive the daemon go on.
+    async fn drain(self) {
+        let Runs { context, table } = &*self.0.runs;
+        table.stop();
+        context.spare.clear().await;
+        context.warm.clear().await;
+        context.servers.clear();
+        let outlive_us = context.units.outlive_us();
+        let turns = async {
+            if !outlive_us {
+                table.idle().await;
+            }
+        };
+        let idle = async { tokio::join!(turns, context.renewals.idle()) };
+        if timeout(GRACE, idle).await.is_err() && !outlive_us {
+            table.cancel_all("the agent-runner was stopped");
+            table.idle().await;
+        }
+    }
 }
 
 /// Keeps the status line true.

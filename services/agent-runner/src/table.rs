@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicI32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use openclaw_proto::event::Kind;
 use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -47,6 +48,16 @@ impl Entry {
             reason: Arc::default(),
             pid: Arc::default(),
             gone: CancellationToken::new(),
+        }
+    }
+
+    /// How it ends when it is cancelled.
+    pub(crate) fn aborted(&self) -> Kind {
+        let reason = self.reason.lock().unwrap_or_else(PoisonError::into_inner);
+        Kind::Aborted {
+            reason: reason.clone(),
+            backend_session: None,
+            backend: String::new(),
         }
     }
 }

@@ -8,7 +8,7 @@ mod start;
 mod warm;
 
 use std::path::PathBuf;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use openclaw_backends::choice::{self, Choice};
@@ -173,7 +173,7 @@ async fn attempt(
     } = task;
     let begun = tokio::select! {
         begun = begin(turn_context, task) => begun,
-        () = entry.cancel.cancelled() => Err(NotBegun::Ended(aborted(entry))),
+        () = entry.cancel.cancelled() => Err(NotBegun::Ended(entry.aborted())),
     };
     let following = match begun {
         Ok(begun) => Following::new(turn_context, entry, begun.held)
@@ -291,18 +291,6 @@ pub(crate) async fn resume(
 fn forget(turn_context: &TurnContext, run_id: &str) {
     spool::remove_notes(&turn_context.turns, run_id);
     let _ = std::fs::remove_file(steering::path(&turn_context.turns, run_id));
-}
-
-fn aborted(entry: &Entry) -> Kind {
-    Kind::Aborted {
-        reason: entry
-            .reason
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone(),
-        backend_session: None,
-        backend: String::new(),
-    }
 }
 
 fn named(terminal: Kind, backend: &'static str) -> Kind {

@@ -213,7 +213,7 @@ impl Units {
         }
     }
 
-    /// Has the user's service manager start the gateway at a time, or at none;
+    /// Makes the user's service manager start the gateway at a time, or at none;
     /// without one, whoever runs the suite has the gateway there.
     pub(crate) async fn arm(&self, alarm: Option<Alarm>) -> Result<Armed, Error> {
         match self {

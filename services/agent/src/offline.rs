@@ -89,7 +89,7 @@ pub(crate) async fn run(
     })
 }
 
-/// The answer to what is no command: to small talk, or out of memory.
+/// The answer to what is not a command: to small talk, or out of memory.
 fn answered(request: &TurnRequest, registry: &Registry, out: &Emitter) -> io::Result<()> {
     match SmallTalk::of(&request.text, !request.hits.is_empty()) {
         Some(said) => {

@@ -106,7 +106,7 @@ impl Cli for Codex {
         if own.commands {
             covered.extend(["execute_shell", "process", "read_file", "list_directory"]);
         }
-        // Which of its models it gives its own to is not ours to know.
+        // We do not know to which of its models it gives a patch tool of its own.
         if policy.denies("apply_patch").is_none() && !workspace_only {
             covered.extend(["write_file", "edit"]);
         }

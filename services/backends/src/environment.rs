@@ -23,7 +23,7 @@ const NETWORK: [&str; 5] = [
     "SSL_CERT_FILE",
 ];
 
-/// Has git run no program, and take no folder for a repository, because files of the
+/// Makes git run no program, and take no folder for a repository, because files of the
 /// workspace say so (git-config(1), "Environment").
 const GIT: [(&str, &str); 3] = [
     ("safe.bareRepository", "explicit"),
@@ -31,7 +31,7 @@ const GIT: [(&str, &str); 3] = [
     ("core.hooksPath", "/dev/null"),
 ];
 
-/// Has git take every repository for somebody else's, in which it does nothing (git-config(1),
+/// Makes git take every repository for somebody else's, in which it does nothing (git-config(1),
 /// "safe.directory"). Of what a repository's settings name, filters and drivers have names of their
 /// own, which no other setting could take away. Git reads it for its own tests; nothing else says
 /// this of repositories that belong to the same user.

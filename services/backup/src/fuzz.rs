@@ -49,7 +49,7 @@ pub fn backup_manifest(text: &str) {
     for (at, workspace) in manifest.workspaces.iter().enumerate() {
         unpacking.put(&workspace.name, &root.path().join(format!("w{at}")));
     }
-    // A disk that has no such names is no fault.
+    // A disk that has no such names is not a fault.
     let put = unpacking.folders(&manifest).and_then(|()| {
         let mut nothing = io::empty();
         let files = manifest.files.iter();

@@ -1,6 +1,6 @@
 //! The end of a backup's file: a zstd frame that every reader skips (RFC 8878
 //! §3.1.2), with the SHA-256 of all bytes before it. It finds what the disk or a
-//! transfer did to the file; it is no signature.
+//! transfer did to the file; it is not a signature.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write};

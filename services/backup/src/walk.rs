@@ -39,7 +39,7 @@ pub(crate) struct Item {
     relative: PathBuf,
     /// What becomes of it.
     pub(crate) rule: Rule,
-    /// Whether an agent writes there: that it cannot be read is no fault then.
+    /// Whether an agent writes there: that it cannot be read is not a fault then.
     pub(crate) is_agents: bool,
 }
 

@@ -43,7 +43,7 @@ impl<V> Recent<V> {
         before
     }
 
-    /// Forgets `key`; what was there.
+    /// Forgets `key` and returns what was there.
     pub fn remove(&mut self, key: &str) -> Option<V> {
         let (at, value) = self.values.remove(key)?;
         self.order.remove(&at);

@@ -115,7 +115,7 @@ impl Spool {
     }
 
     /// Updates that wait.
-    pub fn backlog(&self) -> usize {
+    pub(crate) fn backlog(&self) -> usize {
         self.state().waiting.len()
     }
 

@@ -4,7 +4,7 @@ use crate::list::{self, Command, Id};
 
 /// A command with what was said behind it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Asked<'a> {
+pub struct Invocation<'a> {
     /// The command.
     pub command: &'static Command,
     /// The rest of the message; empty: there is none.
@@ -13,9 +13,9 @@ pub struct Asked<'a> {
 
 /// The command that `text` is; None: it is for the agent, as are words with a
 /// slash that nobody knows, and those behind a command that takes none.
-pub fn read(text: &str) -> Option<Asked<'_>> {
+pub fn read(text: &str) -> Option<Invocation<'_>> {
     if openclaw_stop::is_stop(text) {
-        return list::find("stop").map(|command| Asked {
+        return list::find("stop").map(|command| Invocation {
             command,
             argument: "",
         });
@@ -31,7 +31,7 @@ pub fn read(text: &str) -> Option<Asked<'_>> {
     // These begin with words too, and which words that are is configured.
     let is_elsewhere = matches!(command.id, Id::New | Id::Reset);
     let is_whole = argument.is_empty() || command.argument.is_some();
-    (is_whole && !is_elsewhere).then_some(Asked { command, argument })
+    (is_whole && !is_elsewhere).then_some(Invocation { command, argument })
 }
 
 #[cfg(test)]

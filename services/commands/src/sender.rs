@@ -21,7 +21,7 @@ pub enum SenderRole {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sender {
     /// What it is to the assistant.
-    pub standing: SenderRole,
+    pub role: SenderRole,
     /// Its id on its channel; empty: the channel says it all.
     pub id: String,
     /// Whether it may decide about what waits for an approval.
@@ -33,7 +33,7 @@ pub struct Sender {
 impl Default for Sender {
     fn default() -> Self {
         Self {
-            standing: SenderRole::Owner,
+            role: SenderRole::Owner,
             id: String::new(),
             approves: true,
             follows_levels: false,
@@ -47,12 +47,12 @@ impl Sender {
         Self::of(SenderRole::Program)
     }
 
-    /// Somebody with this standing; only the owner approves.
-    pub fn of(standing: SenderRole) -> Self {
+    /// Somebody with this role; only the owner approves.
+    pub fn of(role: SenderRole) -> Self {
         Self {
-            standing,
+            role,
             id: String::new(),
-            approves: standing == SenderRole::Owner,
+            approves: role == SenderRole::Owner,
             follows_levels: false,
         }
     }
@@ -68,7 +68,7 @@ impl Sender {
 
     /// Whether it may use `command`.
     pub fn may(&self, command: &Command) -> bool {
-        match self.standing {
+        match self.role {
             SenderRole::Owner => true,
             SenderRole::Guest => command.access != Access::Owner,
             SenderRole::Visitor => command.access == Access::Everybody,
@@ -79,6 +79,6 @@ impl Sender {
     /// Whether a conversation is its to end and to begin anew, with what others said
     /// in it.
     pub fn rules_the_conversation(&self) -> bool {
-        matches!(self.standing, SenderRole::Owner | SenderRole::Guest)
+        matches!(self.role, SenderRole::Owner | SenderRole::Guest)
     }
 }

@@ -1,4 +1,4 @@
-//! What may have been meant by a word that is no command or no value: what is near it, and
+//! What may have been meant by a word that is neither a command nor a value: what is near it, and
 //! nothing that is hidden.
 
 use clap::Command;

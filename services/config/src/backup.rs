@@ -7,14 +7,14 @@ use crate::{edit, parse, redact};
 
 /// A text to be kept.
 #[derive(Debug, Default)]
-pub struct Kept {
+pub struct BackupText {
     /// The text; `None`: nothing is to be kept.
     pub text: Option<String>,
     /// The secrets that are not in it, and were.
     removed: BTreeSet<String>,
 }
 
-impl Kept {
+impl BackupText {
     /// Whether a text has one of the removed secrets.
     pub fn has_removed(&self, text: &str) -> bool {
         let read = parse::parse("".as_ref(), text).unwrap_or_default();
@@ -33,16 +33,16 @@ impl Kept {
 
 /// What is kept of `before` when `after` takes its place. A text that cannot be
 /// read is not: nobody knows which secrets are in it.
-pub fn text(before: &str, after: &str) -> Kept {
+pub fn text(before: &str, after: &str) -> BackupText {
     let read = |text: &str| parse::parse("".as_ref(), text);
     let (Ok(old), Ok(new)) = (read(before), read(after)) else {
-        return Kept::default();
+        return BackupText::default();
     };
     let still: BTreeSet<&str> = redact::secrets(&new)
         .into_iter()
         .map(|(_, secret)| secret)
         .collect();
-    let mut kept = Kept::default();
+    let mut kept = BackupText::default();
     let mut text = Ok(before.to_owned());
     for (path, secret) in redact::secrets(&old) {
         if !still.contains(secret) {

@@ -47,7 +47,7 @@ impl Environment {
 
     /// The runtime directory of the user whose process this is, if it is there
     /// (pam_systemd(8)).
-    pub fn runtime_fallback(&self) -> Option<&Path> {
+    pub(crate) fn runtime_fallback(&self) -> Option<&Path> {
         self.runtime_fallback.as_deref()
     }
 

@@ -57,7 +57,7 @@ const SEARCHED: [&str; 31] = [
     "LUA_CPATH",
     "CARGO_HOME",
 ];
-/// How variables begin that are settings of what fetches programs.
+/// Prefixes of variables that configure programs which fetch others.
 const FETCHERS: [&str; 4] = ["NPM_CONFIG_", "UV_", "PIP_", "GIT_"];
 /// Options that permit an interpreter's program something, and have it run nothing.
 const PERMISSIONS: [&str; 2] = ["--allow-", "--deny-"];
@@ -151,7 +151,7 @@ impl Launch<'_> {
     }
 
     /// Paths that it is granted as an argument: files, not folders.
-    pub fn argument_files(&self) -> impl Iterator<Item = &Path> {
+    fn argument_files(&self) -> impl Iterator<Item = &Path> {
         let paths = self.arguments.iter().map(Path::new);
         paths.filter(|path| path.is_absolute() && path.is_file())
     }
@@ -243,7 +243,7 @@ impl Launch<'_> {
 }
 
 /// Whether `path` lies in one of `folders`, links resolved.
-pub fn lies_in<'a>(path: &Path, folders: impl IntoIterator<Item = &'a Path>) -> bool {
+fn lies_in<'a>(path: &Path, folders: impl IntoIterator<Item = &'a Path>) -> bool {
     let path = real(path);
     let mut folders = folders.into_iter();
     folders.any(|folder| path.starts_with(real(folder)))

@@ -28,7 +28,7 @@ pub mod secret;
 pub mod size;
 pub mod state_lock;
 pub mod substitute;
-pub mod syntax;
+pub(crate) mod syntax;
 pub mod units;
 pub mod write;
 

@@ -161,7 +161,7 @@ impl Paths {
     }
 
     /// What an agent's processes write, or are given, beside its workspace.
-    pub fn agent_own(&self, agent_id: &str) -> PathBuf {
+    fn agent_own(&self, agent_id: &str) -> PathBuf {
         self.agent_places.join("agents").join(agent_id)
     }
 

@@ -65,7 +65,7 @@ pub fn on_path(name: &str, environment: &Environment) -> Option<PathBuf> {
         .find(|path| is_program(path))
 }
 
-/// Why there is no program `name`, to be put behind its key; `None`: there is.
+/// Why there is no program `name`, as a text that follows its key; `None`: there is one.
 pub fn absence(name: &str, environment: &Environment) -> Option<String> {
     if on_path(name, environment).is_some() {
         return None;

@@ -51,7 +51,7 @@ impl Missing {
 /// Replaces every `${NAME}` in every string of `document`, and every object
 /// `{source: "env", provider, id: "NAME"}` (OpenClaw's SecretRef); `$${` stands
 /// for a literal `${`. Returns what refers to a variable that is not set, which
-/// is left as it is, and to a secret that is no variable ([`ELSEWHERE`] is left).
+/// is left as it is, and to a secret that is not a variable ([`ELSEWHERE`] is left).
 pub fn apply(document: &mut Value, environment: &Environment) -> Vec<Problem> {
     let mut missing = Vec::new();
     walk(document, &KeyPath::default(), environment, &mut missing);

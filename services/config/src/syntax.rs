@@ -8,11 +8,11 @@ use std::ops::Range;
 
 /// Lists and objects in each other. Parsers recurse, and a text of brackets
 /// alone must not overflow the stack; OpenClaw's deepest section has eight.
-pub const DEPTH_LIMIT: usize = 100;
+pub(crate) const DEPTH_LIMIT: usize = 100;
 
 /// Why a text has no structure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
+pub(crate) enum Fault {
     /// More than [`DEPTH_LIMIT`] lists and objects in each other, from here on.
     TooDeep(usize),
     /// Something is missing or not expected here.
@@ -21,7 +21,7 @@ pub enum Fault {
 
 /// A value and where it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Node {
+pub(crate) struct Node {
     /// In bytes, without what is around it.
     pub span: Range<usize>,
     /// What it is made of.
@@ -30,7 +30,7 @@ pub struct Node {
 
 /// What a value is made of.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// A string, a number, a name.
     Scalar,
     /// A list.
@@ -41,7 +41,7 @@ pub enum Kind {
 
 /// A key with its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Member {
+pub(crate) struct Member {
     /// Without quotes and escapes.
     pub key: String,
     /// Where it is written.
@@ -53,7 +53,7 @@ pub struct Member {
 impl Node {
     /// The value below that key or index. Of a key that is written twice the
     /// last counts, as it does for parsers.
-    pub fn child(&self, part: &str) -> Option<&Node> {
+    pub(crate) fn child(&self, part: &str) -> Option<&Node> {
         match &self.kind {
             Kind::Scalar => None,
             Kind::Array(items) => items.get(part.parse::<usize>().ok()?),
@@ -66,13 +66,13 @@ impl Node {
     }
 
     /// The value at that path.
-    pub fn at(&self, parts: &[String]) -> Option<&Node> {
+    pub(crate) fn at(&self, parts: &[String]) -> Option<&Node> {
         parts.iter().try_fold(self, |node, part| node.child(part))
     }
 
     /// The keys below it that are written more than once in their object, each with its
     /// path and the place that counts, the last one.
-    pub fn twice(&self) -> Vec<(Vec<String>, usize)> {
+    pub(crate) fn twice(&self) -> Vec<(Vec<String>, usize)> {
         let mut found = Vec::new();
         self.collect_twice(&mut Vec::new(), &mut found);
         found
@@ -111,7 +111,7 @@ impl Node {
     }
 
     /// Where the key or the value at that path is written.
-    pub fn place(&self, parts: &[String]) -> Option<usize> {
+    pub(crate) fn place(&self, parts: &[String]) -> Option<usize> {
         let Some((last, above)) = parts.split_last() else {
             return Some(self.span.start);
         };
@@ -125,7 +125,7 @@ impl Node {
 }
 
 /// The structure of `text`; `None` when there is nothing but comments.
-pub fn parse(text: &str) -> Result<Option<Node>, Fault> {
+pub(crate) fn parse(text: &str) -> Result<Option<Node>, Fault> {
     let mut scanner = Scanner {
         text,
         at: 0,
@@ -144,7 +144,7 @@ pub fn parse(text: &str) -> Result<Option<Node>, Fault> {
 }
 
 /// Line and column of a byte, counted from 1, columns in characters.
-pub fn line_and_column(text: &str, at: usize) -> (usize, usize) {
+pub(crate) fn line_and_column(text: &str, at: usize) -> (usize, usize) {
     let before = text.get(..at).unwrap_or(text);
     let line = before.matches('\n').count() + 1;
     let start = before.rfind('\n').map_or(0, |newline| newline + 1);
@@ -152,7 +152,7 @@ pub fn line_and_column(text: &str, at: usize) -> (usize, usize) {
 }
 
 /// The first byte at or behind `at` that is neither space nor comment.
-pub fn skip_trivia(text: &str, at: usize) -> usize {
+pub(crate) fn skip_trivia(text: &str, at: usize) -> usize {
     let mut scanner = Scanner { text, at, depth: 0 };
     scanner.trivia();
     scanner.at

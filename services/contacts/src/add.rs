@@ -308,7 +308,7 @@ impl Named {
         Ok(key)
     }
 
-    /// Has the daemon started, now and with the suite.
+    /// Starts the daemon, now and with the suite.
     fn begin(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
         // Its unit sees this folder alone of the state, and is not started without it.
         let folder = channels::state_folder(gateway.paths, &self.channel, &self.account);

@@ -31,7 +31,7 @@ enum Action {
     Approve(Request),
     /// Do not pair a device that waits
     Reject(Request),
-    /// Have a device's tokens be good no more, and close its connections; it stays in the list
+    /// Make a device's tokens invalid, and close its connections; it stays in the list
     Revoke(Revoke),
     /// Forget a device, and close its connections; it may ask to be paired again
     Remove(Device),

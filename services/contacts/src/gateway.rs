@@ -16,7 +16,7 @@ pub struct Gateway<'a> {
     pub paths: &'a Paths,
     /// The environment that programs are found in.
     pub environment: &'a Environment,
-    /// Has the suite that runs without systemd, if one does, read its configuration
+    /// Makes the suite that runs without systemd, if one does, read its configuration
     /// anew; whether one does.
     pub reload: &'a dyn Fn() -> bool,
     /// Brings systemd's units in line with the configuration; whether one was

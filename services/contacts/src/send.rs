@@ -41,7 +41,7 @@ pub struct Send {
 }
 
 impl Send {
-    /// Has it said.
+    /// Sends it.
     ///
     /// # Errors
     /// What the gateway does not do, and why.

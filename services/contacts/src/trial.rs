@@ -12,7 +12,7 @@ use crate::name::Named;
 /// What is said.
 const WORDS: &str = "This is a test of openclawctl: messages to you get through.";
 
-/// Has the owner told something by the account, when that can come to them.
+/// Tells the owner something by the account, when that can come to them.
 pub(crate) async fn execute(named: &Named, gateway: &Gateway<'_>) -> Result<(), Failure> {
     let failed = |error| (gateway.failure)(&error);
     let states = gateway.client.accounts().await.map_err(failed)?;

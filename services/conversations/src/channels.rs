@@ -3,7 +3,7 @@
 
 mod pairing;
 
-pub use pairing::{Asked, Decided, PeerPairing, REQUESTS, approve, ask, deny, may_ask};
+pub use pairing::{Decided, PairingAnswer, PeerPairing, approve, ask, deny, may_ask};
 pub use pairing::{of_peer, peers, requests, revoke};
 
 use std::time::Duration;

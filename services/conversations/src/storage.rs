@@ -38,8 +38,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 pub use crate::fault::Fault;
 pub use accepting::RESET_COMMAND;
 pub use command::{
-    Acceptance, Admitted, ChannelReply, Closing, Incoming, Overrides, QueueFields,
-    SERVER_TOOL_TOKENS, Said, StoredRun,
+    Acceptance, Admitted, ChannelReply, Closing, Incoming, Intent, Overrides, QueueFields,
+    SERVER_TOOL_TOKENS, StoredRun,
 };
 use command::{BackendSessions, Reply};
 pub(crate) use forgetting::SaidIn;

@@ -39,7 +39,7 @@ pub struct Usage {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RenewalRefused {
-    /// When the login ends that was to be renewed.
+    /// When the login that was to be renewed expires.
     pub expires: Option<u64>,
     /// Who refused it, and how; a line.
     pub why: String,

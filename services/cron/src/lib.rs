@@ -49,7 +49,7 @@ enum Action {
     Remove(Several),
     /// List how runs went, the newest first
     History(history::History),
-    /// Has the gateway look whether a job is due; part of the systemd units.
+    /// Asks the gateway to look whether a job is due; part of the systemd units.
     #[command(hide = true)]
     Wake,
 }

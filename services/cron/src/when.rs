@@ -45,7 +45,7 @@ pub(crate) fn zone() -> Option<String> {
     zone.iana_name().map(str::to_owned)
 }
 
-/// The name of a zone that there is.
+/// The name of an existing time zone.
 pub(crate) fn named_zone(name: &str) -> Result<String, String> {
     TimeZone::get(name)
         .map(|_| name.to_owned())

@@ -14,7 +14,7 @@ use openclaw_connection::{self as connection, Gateway};
 /// gateway lists at most.
 const LOOKED_AT: u32 = 1000;
 
-/// Ends the runs that are meant; one that has ended already is no failure.
+/// Ends the runs that are meant; one that has ended already is not a failure.
 pub(crate) fn execute(
     arguments: &cli::Cancel,
     environment: &Environment,

@@ -15,7 +15,7 @@ use openclaw_attachments::{Content, attachment};
 use openclaw_config::{Environment, Paths};
 use openclaw_proto::call::Patience;
 use openclaw_proto::sessions::Query;
-use openclaw_terminal::quiet::Kept;
+use openclaw_terminal::quiet::TerminalModes;
 use openclaw_terminal::{Failure, output};
 
 use crate::cli;
@@ -66,7 +66,7 @@ pub(crate) fn execute(
             .hint("openclawctl message \"text\" sends one message from anywhere"));
     }
     let paths = Paths::resolve(environment)?;
-    let terminal = Kept::now();
+    let terminal = TerminalModes::now();
     let runtime = connection::runtime()?;
     let result = runtime.block_on(async {
         let gateway = Gateway::at(&paths);

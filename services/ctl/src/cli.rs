@@ -423,7 +423,7 @@ pub(crate) fn parse(
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             let told = whole().try_get_matches_from(&words).err().unwrap_or(error);
             match told.print() {
-                // Help that nobody reads any more is no failure.
+                // Help that nobody reads any more is not a failure.
                 Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
                     let said = format!("cannot write to standard output: {error}");
                     Failure::new(said).report()

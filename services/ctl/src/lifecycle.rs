@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use openclaw_config::{Environment, Paths, programs};
-use openclaw_foreground::background::{Said, ended_at_once};
+use openclaw_foreground::background::{StandardError, ended_at_once};
 use openclaw_foreground::obstacle;
 use openclaw_service_manager as manager;
 use openclaw_terminal::{Failure, output};
@@ -154,7 +154,7 @@ pub(crate) fn detach(
         .spawn()
         .context("cannot start openclawctl run")?;
     let pid = child.id();
-    let said = child.stderr.take().map(Said::listen);
+    let said = child.stderr.take().map(StandardError::listen);
     let suite = answering(&paths, Some((child, said)))?;
     output::stdout_line(&format!("openclaw is started, as process {pid}"))?;
     let listeners = suite.gateway.given().map(|it| it.listeners.as_slice());
@@ -168,7 +168,10 @@ pub(crate) fn detach(
 }
 
 /// Waits until every daemon answers.
-fn answering(paths: &Paths, mut started: Option<(Child, Option<Said>)>) -> Result<Suite, Failure> {
+fn answering(
+    paths: &Paths,
+    mut started: Option<(Child, Option<StandardError>)>,
+) -> Result<Suite, Failure> {
     let end = Instant::now() + PATIENCE;
     let runtime = connection::runtime()?;
     let waited = runtime.block_on(async {
@@ -176,7 +179,7 @@ fn answering(paths: &Paths, mut started: Option<(Child, Option<Said>)>) -> Resul
             let mut is_ours = true;
             if let Some((child, said)) = &mut started {
                 if let Ok(Some(ended)) = child.try_wait() {
-                    let said = said.take().map(Said::end).unwrap_or_default();
+                    let said = said.take().map(StandardError::end).unwrap_or_default();
                     let reason = obstacle::ended(paths);
                     return Err(reason.unwrap_or_else(|| ended_at_once(ended, &said)));
                 }

@@ -17,7 +17,7 @@ use crate::failure;
 use crate::listeners::{self, Listeners};
 use crate::notifier::Notifier;
 use crate::panics;
-use crate::signals::{Asked, Signals};
+use crate::signals::{SignalAction, Signals};
 use crate::telemetry::Telemetry;
 
 /// The variable that says which records are wanted, as for every daemon.
@@ -88,7 +88,7 @@ where
 }
 
 async fn until_asked(mut signals: Signals, shutdown: CancellationToken) {
-    while signals.next().await != Asked::End {}
+    while signals.next().await != SignalAction::End {}
     shutdown.cancel();
 }
 

@@ -23,7 +23,7 @@ pub async fn reached(at_ms: i64) -> io::Result<()> {
     let at = TimeSpec::new(at_ms / 1000, (at_ms % 1000) * 1_000_000);
     let flags = TimerSetTimeFlags::TFD_TIMER_ABSTIME | TimerSetTimeFlags::TFD_TIMER_CANCEL_ON_SET;
     timer.set(Expiration::OneShot(at), flags)?;
-    // It is no pipe, and becomes readable as one does.
+    // It is not a pipe, and becomes readable as one does.
     let timer = pipe::Receiver::from_owned_fd_unchecked(OwnedFd::from(timer))?;
     timer.readable().await
 }

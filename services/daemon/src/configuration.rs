@@ -27,7 +27,7 @@ const BARRED: &str = ", and no turn runs";
 pub(crate) type Behind = mpsc::Receiver<oneshot::Sender<()>>;
 
 /// Reads the settings; called at start and for every reload.
-pub type Load<S = Settings> = fn(&Environment, Origin) -> Result<S, Error>;
+pub(crate) type Load<S = Settings> = fn(&Environment, Origin) -> Result<S, Error>;
 
 /// What holds now.
 #[derive(Debug, Clone)]

@@ -50,28 +50,17 @@ impl Caller {
 pub type Guests = Arc<dyn Fn(u32) -> bool + Send + Sync>;
 
 /// No other user.
-pub fn no_guests() -> Guests {
+pub(crate) fn no_guests() -> Guests {
     Arc::new(|_| false)
 }
 
 /// A listening socket, and what it is for.
 #[derive(Debug)]
-pub struct Door {
+pub struct ServedListener {
     /// The socket.
     pub listener: UnixListener,
     /// Whether it is that of channel daemons.
     pub is_channel: bool,
-}
-
-impl Door {
-    /// The control socket.
-    #[must_use]
-    pub fn control(listener: UnixListener) -> Self {
-        Self {
-            listener,
-            is_channel: false,
-        }
-    }
 }
 
 /// A connection from a peer that may connect.
@@ -83,18 +72,18 @@ pub struct Connection {
     _under_way: Option<UnderWay>,
 }
 
-/// The connections of `door` whose peer is this user, root or one of
+/// The connections of `served` whose peer is this user, root or one of
 /// `guests` (SO_PEERCRED, unix(7)). Others are closed and logged. When `activity`
 /// has ended none is accepted any more; until then each of another process is a
 /// part of it.
 pub fn accepted(
-    door: Door,
+    served: ServedListener,
     guests: Guests,
     activity: Activity,
 ) -> impl Stream<Item = io::Result<Connection>> {
     let permits = Arc::new(Semaphore::new(CONNECTION_LIMIT));
-    let state = (door, permits, guests, activity);
-    stream::unfold(state, |(door, permits, guests, activity)| async move {
+    let state = (served, permits, guests, activity);
+    stream::unfold(state, |(served, permits, guests, activity)| async move {
         loop {
             // Before accept: a connection that cannot be served yet waits in
             // the backlog and costs nothing.
@@ -102,21 +91,21 @@ pub fn accepted(
             let accepted = tokio::select! {
                 biased;
                 () = activity.left() => std::future::pending().await,
-                accepted = door.listener.accept() => accepted,
+                accepted = served.listener.accept() => accepted,
             };
             let stream = match accepted {
                 Ok((stream, _)) => stream,
-                Err(error) => return Some((Err(error), (door, permits, guests, activity))),
+                Err(error) => return Some((Err(error), (served, permits, guests, activity))),
             };
             let under_way = (!is_own(&stream)).then(|| activity.begin());
-            if let Some(caller) = allowed(&stream, door.is_channel, &guests) {
+            if let Some(caller) = allowed(&stream, served.is_channel, &guests) {
                 let connection = Connection {
                     stream,
                     caller,
                     _permit: permit,
                     _under_way: under_way,
                 };
-                return Some((Ok(connection), (door, permits, guests, activity)));
+                return Some((Ok(connection), (served, permits, guests, activity)));
             }
         }
     })
@@ -217,6 +206,14 @@ mod tests {
 
     use super::*;
 
+    /// The control socket.
+    fn control(listener: UnixListener) -> ServedListener {
+        ServedListener {
+            listener,
+            is_channel: false,
+        }
+    }
+
     /// A health service at a socket, how many connections it accepted, and the
     /// reporter of what it says.
     fn serve(
@@ -227,10 +224,9 @@ mod tests {
         let count = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&count);
         let listener = UnixListener::bind(socket).unwrap();
-        let connections =
-            accepted(Door::control(listener), no_guests(), activity).inspect(move |_| {
-                counted.fetch_add(1, Ordering::Relaxed);
-            });
+        let connections = accepted(control(listener), no_guests(), activity).inspect(move |_| {
+            counted.fetch_add(1, Ordering::Relaxed);
+        });
         let server = Server::builder().add_service(health);
         tokio::spawn(server.serve_with_incoming(connections));
         (count, reporter)
@@ -270,7 +266,7 @@ mod tests {
             next.set_nonblocking(true).unwrap();
             let _entered = runtime.enter();
             let next = UnixListener::from_std(next).unwrap();
-            let connections = accepted(Door::control(next), no_guests(), Activity::default());
+            let connections = accepted(control(next), no_guests(), Activity::default());
             let server = Server::builder().add_service(health);
             tokio::spawn(server.serve_with_incoming(connections));
         });
@@ -328,11 +324,7 @@ mod tests {
         let next = listener.try_clone().unwrap();
         let activity = Activity::default();
         let listener = UnixListener::from_std(listener).unwrap();
-        let mut connections = Box::pin(accepted(
-            Door::control(listener),
-            no_guests(),
-            activity.clone(),
-        ));
+        let mut connections = Box::pin(accepted(control(listener), no_guests(), activity.clone()));
         let client = UnixStream::connect(&socket).await.unwrap();
         activity.rest(|| Some(Duration::ZERO)).await;
         let accepted = futures_util::poll!(connections.next());

@@ -20,10 +20,10 @@ pub mod program;
 mod reload;
 mod rest;
 pub mod server;
-pub mod signals;
+pub(crate) mod signals;
 mod state;
 pub mod telemetry;
-pub mod watchdog;
+pub(crate) mod watchdog;
 
 pub use activity::Activity;
 pub use configuration::Configuration;

@@ -93,7 +93,7 @@ impl Listeners {
     }
 
     /// The Unix listener named `name`, where the service manager's units have it already.
-    pub fn take_present(&mut self, name: &str) -> Option<UnixListener> {
+    pub(crate) fn take_present(&mut self, name: &str) -> Option<UnixListener> {
         self.unix.remove(name)
     }
 

@@ -47,7 +47,7 @@ impl Notifier {
     }
 
     /// The daemon reads its configuration again; [`Notifier::ready`] follows.
-    pub fn reloading(&self) {
+    pub(crate) fn reloading(&self) {
         // Type=notify-reload wants the time with it; Type=notify ignores it.
         match NotifyState::monotonic_usec_now() {
             Ok(now) => send(&[NotifyState::Reloading, now]),
@@ -61,7 +61,7 @@ impl Notifier {
     }
 
     /// The daemon is alive.
-    pub fn alive(&self) {
+    pub(crate) fn alive(&self) {
         send(&[NotifyState::Watchdog]);
     }
 

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::configuration::{Behind, Configuration, Load, Owner};
 use crate::failure;
 use crate::notifier::Notifier;
-use crate::signals::{Asked, Signals};
+use crate::signals::{SignalAction, Signals};
 use crate::telemetry::Telemetry;
 use openclaw_watch::Watch;
 
@@ -60,7 +60,7 @@ impl<S: AsRef<Settings> + Send + Sync + 'static> Reload<S> {
                     continue;
                 }
                 news = news(&mut watch) => match news {
-                    Ok(()) => Asked::Reload,
+                    Ok(()) => SignalAction::Reload,
                     Err(error) => {
                         failure::report("go on watching the configuration's files", &error);
                         watch = None;
@@ -69,8 +69,8 @@ impl<S: AsRef<Settings> + Send + Sync + 'static> Reload<S> {
                 },
             };
             match asked {
-                Asked::Reload => self.reload().await,
-                Asked::End => break,
+                SignalAction::Reload => self.reload().await,
+                SignalAction::End => break,
             }
         }
         shutdown.cancel();

@@ -21,7 +21,7 @@ use tonic_health::server::{HealthReporter, HealthService};
 use tower::filter::AsyncFilterLayer;
 
 use crate::activity;
-use crate::connections::{self, Door, Guests};
+use crate::connections::{self, Guests, ServedListener};
 use crate::program::Daemon;
 use crate::rest;
 use crate::watchdog::{self, Probe};
@@ -82,11 +82,11 @@ where
     }
     let stop = CancellationToken::new();
     let routes = with_health_and_reflection(routes, &reporter)?;
-    let mut doors = vec![door(listener, false)?];
+    let mut listeners = vec![served(listener, false)?];
     if let Some(listener) = of_channels {
-        doors.push(door(listener, true)?);
+        listeners.push(served(listener, true)?);
     }
-    let mut server = start(doors, routes, stop.clone(), guests, daemon);
+    let mut server = start(listeners, routes, stop.clone(), guests, daemon);
 
     let mut probe = Probe::new(&socket);
     probe.check().await.context("serve the control socket")?;
@@ -142,7 +142,7 @@ async fn rest<S: AsRef<Settings>>(daemon: &Daemon<S>) {
 type ServerTask = AbortOnDropHandle<anyhow::Result<()>>;
 
 fn start<S>(
-    doors: Vec<Door>,
+    listeners: Vec<ServedListener>,
     routes: Routes,
     stop: CancellationToken,
     guests: Guests,
@@ -151,9 +151,9 @@ fn start<S>(
 where
     S: AsRef<Settings> + Send + Sync + 'static,
 {
-    let accepted = doors.into_iter().map(|door| {
+    let accepted = listeners.into_iter().map(|served| {
         let activity = daemon.activity.clone();
-        connections::accepted(door, Arc::clone(&guests), activity).boxed()
+        connections::accepted(served, Arc::clone(&guests), activity).boxed()
     });
     let accepted = select_all(accepted);
     let configuration = daemon.configuration.clone();
@@ -174,13 +174,13 @@ where
     ))
 }
 
-fn door(listener: UnixListener, is_channel: bool) -> anyhow::Result<Door> {
+fn served(listener: UnixListener, is_channel: bool) -> anyhow::Result<ServedListener> {
     listener
         .set_nonblocking(true)
         .context("make the control socket non-blocking")?;
     let listener =
         tokio::net::UnixListener::from_std(listener).context("take the control socket")?;
-    Ok(Door {
+    Ok(ServedListener {
         listener,
         is_channel,
     })

@@ -6,7 +6,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// The signals a daemon listens to.
 #[derive(Debug)]
-pub struct Signals {
+pub(crate) struct Signals {
     hangup: Signal,
     interrupt: Signal,
     terminate: Signal,
@@ -14,7 +14,7 @@ pub struct Signals {
 
 /// What a signal asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asked {
+pub(crate) enum SignalAction {
     /// To read the configuration again.
     Reload,
     /// To end.
@@ -23,7 +23,7 @@ pub enum Asked {
 
 impl Signals {
     /// Installs the handlers.
-    pub fn install() -> io::Result<Self> {
+    pub(crate) fn install() -> io::Result<Self> {
         Ok(Self {
             hangup: signal(SignalKind::hangup())?,
             interrupt: signal(SignalKind::interrupt())?,
@@ -32,11 +32,11 @@ impl Signals {
     }
 
     /// Waits for the next signal.
-    pub async fn next(&mut self) -> Asked {
+    pub(crate) async fn next(&mut self) -> SignalAction {
         tokio::select! {
-            Some(()) = self.hangup.recv() => Asked::Reload,
-            _ = self.interrupt.recv() => Asked::End,
-            _ = self.terminate.recv() => Asked::End,
+            Some(()) = self.hangup.recv() => SignalAction::Reload,
+            _ = self.interrupt.recv() => SignalAction::End,
+            _ = self.terminate.recv() => SignalAction::End,
         }
     }
 }

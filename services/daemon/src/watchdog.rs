@@ -16,7 +16,7 @@ const DEADLINE: Duration = Duration::from_secs(5);
 
 /// Why the daemon does not count as alive.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub(crate) enum Error {
     /// The health service says no, or cannot be called.
     #[error("the daemon's own health check failed")]
     Call(#[from] CallError),
@@ -31,13 +31,13 @@ pub enum Error {
 /// Asks the daemon at `socket` whether it serves, the way any client would:
 /// through the socket, the accept loop and the gRPC stack.
 #[derive(Debug, Clone)]
-pub struct Probe {
+pub(crate) struct Probe {
     client: HealthClient<Channel>,
 }
 
 impl Probe {
     /// A probe of the daemon at `socket`.
-    pub fn new(socket: &Path) -> Self {
+    pub(crate) fn new(socket: &Path) -> Self {
         let channel = openclaw_proto::address::lasting(PathBuf::from(socket));
         Self {
             client: HealthClient::new(channel),
@@ -45,7 +45,7 @@ impl Probe {
     }
 
     /// One health check.
-    pub async fn check(&mut self) -> Result<(), Error> {
+    pub(crate) async fn check(&mut self) -> Result<(), Error> {
         let request = HealthCheckRequest::default();
         let response = tokio::time::timeout(DEADLINE, self.client.check(request))
             .await
@@ -60,7 +60,7 @@ impl Probe {
 
 /// Feeds the watchdog as long as the health checks succeed. Never returns when
 /// the manager wants to hear from us; returns at once when it does not.
-pub async fn feed(notifier: Notifier, mut probe: Probe) {
+pub(crate) async fn feed(notifier: Notifier, mut probe: Probe) {
     let Some(interval) = notifier.watchdog_interval() else {
         return;
     };

@@ -30,7 +30,7 @@ const PENDING_MS: i64 = 60 * 60 * 1000;
 
 /// A device that wants to be paired.
 #[derive(Debug, Clone)]
-pub struct Wish {
+pub struct DeviceRequest {
     /// The hash of its public key.
     pub device_id: String,
     /// Its Ed25519 key, as it sent it: base64url, base64 or PEM.
@@ -129,7 +129,7 @@ impl Devices {
 
     /// Pairs a device without asking anybody, and gives it a token. What it
     /// was paired for before it keeps.
-    pub async fn pair(&self, wish: Wish) -> Result<NewToken, Fault> {
+    pub async fn pair(&self, wish: DeviceRequest) -> Result<NewToken, Fault> {
         let token = new_token();
         self.0
             .call("pair a device", move |connection| {
@@ -143,7 +143,7 @@ impl Devices {
     /// asks for anything else than before is a new request with an id of its
     /// own, and the old id is unknown from then on: whoever approves an id gets
     /// what he saw under it.
-    pub async fn wish(&self, wish: Wish) -> Result<Pending, Fault> {
+    pub async fn wish(&self, wish: DeviceRequest) -> Result<Pending, Fault> {
         self.0
             .call("note a device", move |connection| {
                 let now = now_ms();
@@ -355,8 +355,8 @@ fn forget_wish(connection: &Connection, device_id: &str, role: &str) -> rusqlite
         .map(|_| ())
 }
 
-impl From<Wish> for Pending {
-    fn from(wish: Wish) -> Self {
+impl From<DeviceRequest> for Pending {
+    fn from(wish: DeviceRequest) -> Self {
         Self {
             request_id: String::new(),
             device_id: wish.device_id,

@@ -8,8 +8,8 @@ fn devices() -> (tempfile::TempDir, Devices) {
     (dir, Devices::new(database))
 }
 
-fn wish(device: &str, scopes: &[&str]) -> Wish {
-    Wish {
+fn wish(device: &str, scopes: &[&str]) -> DeviceRequest {
+    DeviceRequest {
         device_id: device.to_owned(),
         public_key: "key".to_owned(),
         role: Role::Operator,
@@ -121,11 +121,11 @@ async fn request_gets_a_new_id_when_anything_in_it_changes() {
     let changes = [
         wish("d", &["operator.admin"]),
         wish("d", &["operator.read", "operator.admin"]),
-        Wish {
+        DeviceRequest {
             public_key: "other".to_owned(),
             ..first.clone()
         },
-        Wish {
+        DeviceRequest {
             role: Role::Node,
             ..first.clone()
         },

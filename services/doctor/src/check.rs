@@ -61,7 +61,7 @@ impl Check {
 
     /// The same check, which `--fix` mends so.
     #[must_use]
-    pub fn mended_by(self, mend: Mend) -> Self {
+    pub(crate) fn mended_by(self, mend: Mend) -> Self {
         Self {
             mend: Some(mend),
             ..self

@@ -197,7 +197,7 @@ pub(crate) fn obstacle(paths: &Paths) -> Vec<Check> {
     other.into_iter().chain(unwritable).chain(ended).collect()
 }
 
-/// What the gateway copied out of transcripts because it is no entry, and
+/// What the gateway copied out of transcripts because it is not an entry, and
 /// indexes of sessions that somebody else changed while it held them.
 pub(crate) fn transcripts(paths: &Paths) -> Vec<Check> {
     let agents = fs::read_dir(paths.agents()).into_iter().flatten().flatten();

@@ -26,7 +26,7 @@ const SIZE: u64 = 64 * 1024 * 1024;
 /// Files that have the words, or could not be looked into.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Kept {
+pub struct Remains {
     /// Of agent CLIs, which go with what is forgotten.
     pub sessions: Vec<PathBuf>,
     /// Others, which stay.
@@ -58,7 +58,7 @@ impl<'a> Look<'a> {
     }
 }
 
-impl Kept {
+impl Remains {
     /// Looks into the homes and the folders of `agent`, or of all; with `forget`
     /// what agent CLIs keep is removed.
     pub fn look(settings: &Settings, agent: &str, words: &Words, forget: bool) -> Self {
@@ -216,7 +216,7 @@ mod tests {
         let draft = write(workspace.join("memory/draft.txt"), "A Blue\nFlowerpot.");
         std::os::unix::fs::symlink(&draft, workspace.join("link.txt")).unwrap();
         let words = Words::new("blue flowerpot").unwrap();
-        let kept = Kept::look(&settings, "", &words, false);
+        let kept = Remains::look(&settings, "", &words, false);
         assert_eq!(
             (&kept.sessions, &kept.files),
             (
@@ -225,10 +225,10 @@ mod tests {
             )
         );
         assert!(kept.unread.is_empty() && session.exists());
-        let kept = Kept::look(&settings, "main", &words, true);
+        let kept = Remains::look(&settings, "main", &words, true);
         assert_eq!(kept.sessions, [of_session.clone(), session.clone()]);
         assert!(!session.exists() && !of_session.exists() && other.exists() && draft.exists());
-        let kept = Kept::look(&settings, "", &words, false);
+        let kept = Remains::look(&settings, "", &words, false);
         assert_eq!((kept.sessions.len(), kept.files), (0, vec![draft]));
     }
 
@@ -257,7 +257,7 @@ mod tests {
         let kept_note = workspace.join("kept.md");
         fs::write(&kept_note, "a blue flowerpot").unwrap();
         let words = Words::new("blue flowerpot").unwrap();
-        let kept = Kept::look(&settings, "", &words, false);
+        let kept = Remains::look(&settings, "", &words, false);
         // The user's own link and folder are followed, to the one file.
         let mut expected = vec![note.canonicalize().unwrap(), kept_note];
         expected.sort();

@@ -22,7 +22,7 @@ use openclaw_config::{Environment, Paths};
 use openclaw_settings::Settings;
 
 pub use check::{Check, START, State, paint};
-pub use kept::Kept;
+pub use kept::Remains;
 pub use mend::mend;
 pub use remedy::{Mend, Shadow};
 pub use units::{has_drop_in, has_unit, unit_file, user_folder};

@@ -8,7 +8,7 @@ use nix::sys::stat::SFlag;
 use nix::unistd::{User, geteuid};
 use openclaw_config::state_lock::StateLock;
 use openclaw_config::{Environment, Paths, programs};
-use openclaw_folder::{ConfiguredFolder, Folder, Held};
+use openclaw_folder::{ConfiguredFolder, Folder, PinnedFile};
 use openclaw_permissions as permissions;
 use openclaw_service_manager::{tell, user};
 use openclaw_sessions::AgentId;
@@ -88,10 +88,10 @@ fn file(path: &Path) -> anyhow::Result<String> {
 }
 
 /// What lies there and is this user's, with its kind.
-fn own(path: &Path) -> anyhow::Result<(Held, SFlag)> {
+fn own(path: &Path) -> anyhow::Result<(PinnedFile, SFlag)> {
     let shown = path.display();
     let looked = || format!("cannot look at {shown}");
-    let held = Held::open(path).with_context(looked)?;
+    let held = PinnedFile::open(path).with_context(looked)?;
     let found = held.status().with_context(looked)?;
     if found.st_uid != geteuid().as_raw() {
         bail!("{shown} is not yours");

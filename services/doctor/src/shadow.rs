@@ -35,7 +35,7 @@ const SHARED: [&str; 8] = [
 ];
 /// Where its man pages are.
 const SECTIONS: [&str; 4] = ["man1", "man5", "man7", "man8"];
-/// What is started again, so that the package's programs run.
+/// The units that are restarted, so that the package's programs run.
 const DAEMONS: [&str; 4] = [
     "openclaw-memory.service",
     "openclaw-agent-runner.service",

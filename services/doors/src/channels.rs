@@ -49,7 +49,7 @@ const WORDS: usize = 1000;
 /// Lines of it.
 const NOTES: usize = 10;
 
-/// What is over is forgotten so often.
+/// How often entries that are over are removed.
 const UPKEEP_INTERVAL: Duration = Duration::from_secs(600);
 
 /// Why a channel daemon is not heard.
@@ -187,7 +187,7 @@ impl Channels {
     }
 
     /// The name that deliveries have of an account: none for the default one.
-    pub fn canonical(&self, channel: &str, account: &str) -> String {
+    pub(crate) fn canonical(&self, channel: &str, account: &str) -> String {
         let settings = self.core.configuration.settings();
         settings.channels.ledger_name(channel, account).to_owned()
     }
@@ -262,7 +262,7 @@ impl Channels {
     }
 
     /// What the channel of an account can; None: nobody speaks for it.
-    pub fn abilities(&self, account: &AccountName) -> Option<Abilities> {
+    pub(crate) fn abilities(&self, account: &AccountName) -> Option<Abilities> {
         let attendants = self.lock();
         attendants.get(account).map(|it| it.abilities.clone())
     }
@@ -318,7 +318,7 @@ impl Channels {
         }
     }
 
-    /// Forgets what is over, now and then.
+    /// Removes entries that are over, now and then.
     pub async fn tidy_now_and_then(self: Arc<Self>) {
         loop {
             let tidy = |connection: &rusqlite::Connection| ledger::tidy(connection, now_ms());

@@ -26,7 +26,7 @@ use openclaw_proto::shown::Shown;
 use openclaw_proto::wire::gateway as wire;
 use openclaw_proto::wire::gateway::gateway_server;
 use openclaw_proto::wire::run::Event as WireEvent;
-use openclaw_runs::queue::Wish;
+use openclaw_runs::queue::QueueRequest;
 use openclaw_runs::stream;
 use openclaw_runs::{Extra, Sender};
 use tonic::{Request, Response, Status};
@@ -61,9 +61,9 @@ impl gateway_server::Gateway for GatewayService {
         let extra = Extra {
             // Nobody else may call it (`Classes`).
             sender: Sender::default().following_levels(),
-            queue: Some(Wish {
+            queue: Some(QueueRequest {
                 waits: true,
-                ..Wish::default()
+                ..QueueRequest::default()
             }),
             ..Extra::default()
         };

@@ -44,7 +44,7 @@ impl ConfiguredFolder {
     /// Opens the folder; None when nothing is there.
     ///
     /// # Errors
-    /// When it is no folder or may not be read, and where a link is on the way in a
+    /// When it is not a folder or may not be read, and where a link is on the way in a
     /// folder in which an agent writes (ELOOP, as [`Folder::open`] has it).
     pub fn open(&self) -> Result<Option<Folder>, Error> {
         let walk = self.walked()?;

@@ -57,7 +57,7 @@ impl Folder {
     /// else's, and is not followed when it is a link.
     ///
     /// # Errors
-    /// When it is no folder, is a symbolic link, or may not be read.
+    /// When it is not a folder, is a symbolic link, or may not be read.
     pub fn open(path: &Path) -> Result<Option<Self>, Error> {
         let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC | OFlag::O_NOFOLLOW;
         match nix::fcntl::open(path, flags, Mode::empty()) {

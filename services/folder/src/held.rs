@@ -11,9 +11,9 @@ use nix::sys::stat::{FchmodatFlags, FileStat, Mode, fchmodat, fstat};
 ///
 /// The path is the host's own: only its last name could be somebody else's.
 #[derive(Debug)]
-pub struct Held(OwnedFd);
+pub struct PinnedFile(OwnedFd);
 
-impl Held {
+impl PinnedFile {
     /// Takes hold of what lies at `path`.
     ///
     /// # Errors
@@ -63,7 +63,7 @@ mod tests {
             fs::write(path, "").unwrap();
             fs::set_permissions(path, fs::Permissions::from_mode(0o644)).unwrap();
         }
-        let held = Held::open(&file).unwrap();
+        let held = PinnedFile::open(&file).unwrap();
         let moved = folder.path().join("moved");
         fs::rename(&file, &moved).unwrap();
         symlink(&other, &file).unwrap();
@@ -71,7 +71,7 @@ mod tests {
         let mode = |path| fs::metadata(path).unwrap().mode() & 0o777;
         assert_eq!((mode(&moved), mode(&other)), (0o600, 0o644));
         // Of a link that lies there already nothing is changed either.
-        let link = Held::open(&file).unwrap();
+        let link = PinnedFile::open(&file).unwrap();
         assert_eq!(link.status().unwrap().st_mode & 0o170_000, 0o120_000);
         link.set_mode(0o600).unwrap_err();
         assert_eq!(mode(&other), 0o644);

@@ -25,7 +25,7 @@ pub use configured::ConfiguredFolder;
 pub use entries::Entry;
 pub use error::Error;
 pub use folder::{Folder, mode_of_new, open_resolved};
-pub use held::Held;
+pub use held::PinnedFile;
 pub use kind::Kind;
 /// What stat(2) says of a file.
 pub use nix::sys::stat::FileStat;

@@ -19,7 +19,7 @@ impl Folder {
     ///
     /// # Errors
     /// When a link is on the way or in its place, or something is there that
-    /// is no folder.
+    /// is not a folder.
     pub fn create_folder(&self, relative: impl AsRef<Path>) -> Result<Self, Error> {
         let relative = relative.as_ref();
         let error = |errno| self.error("create", relative, errno);

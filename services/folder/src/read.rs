@@ -28,26 +28,6 @@ impl Folder {
         self.read_open(file, &status, relative, limit).map(Some)
     }
 
-    /// The first `limit` bytes of the file at `relative`, all of a shorter
-    /// one; None when no regular file is there. No more is read.
-    ///
-    /// # Errors
-    /// When a link is on the way or in its place, or it may not be read.
-    pub fn read_head(
-        &self,
-        relative: impl AsRef<Path>,
-        limit: u64,
-    ) -> Result<Option<Vec<u8>>, Error> {
-        let relative = relative.as_ref();
-        let Some((file, _)) = self.open_file(relative)? else {
-            return Ok(None);
-        };
-        let mut head = Vec::new();
-        let read = file.take(limit).read_to_end(&mut head);
-        read.map_err(|source| self.error("read", relative, source))?;
-        Ok(Some(head))
-    }
-
     /// What the `file` that was opened at `relative` says, as [`Folder::read`]
     /// has it.
     ///

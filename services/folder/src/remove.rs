@@ -150,7 +150,7 @@ fn is_removed_empty(folder: &OwnedFd, name: &OsStr) -> bool {
     unlinkat(folder, name, UnlinkatFlags::RemoveDir).is_ok()
 }
 
-/// Removes what is no folder; false when it is one.
+/// Removes what is not a folder; false when it is one.
 fn unlink(folder: &OwnedFd, name: &OsStr) -> Result<bool, Errno> {
     match unlinkat(folder, name, UnlinkatFlags::NoRemoveDir) {
         Ok(()) | Err(Errno::ENOENT) => Ok(true),

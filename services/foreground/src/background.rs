@@ -39,9 +39,9 @@ pub fn ended_at_once(ended: ExitStatus, said: &str) -> Failure {
 
 /// What a program says on its standard error, while it is listened to.
 #[derive(Debug)]
-pub struct Said(JoinHandle<Vec<u8>>);
+pub struct StandardError(JoinHandle<Vec<u8>>);
 
-impl Said {
+impl StandardError {
     /// Listens to it.
     pub fn listen(mut stderr: ChildStderr) -> Self {
         Self(thread::spawn(move || {

@@ -45,7 +45,7 @@ enum End {
 /// How the daemon of an account came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ended {
-    /// Started as it is now it would end so again, or nobody wants it.
+    /// Starting it again would end the same way, or it is not wanted any more.
     ForGood,
     /// The gateway let it go, which may not have read yet what the configuration says.
     LetGo,

@@ -24,7 +24,7 @@ use crate::sockets::Sockets;
 /// may have been inherited by something that lives on.
 const LAST_LINES: Duration = Duration::from_secs(1);
 
-/// What a keeper is told.
+/// What a daemon's task is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
     /// Read the configuration again.
@@ -35,7 +35,7 @@ pub(crate) enum Order {
     Kill,
 }
 
-/// What a keeper tells.
+/// What a daemon's task tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum News {
     /// The daemon can serve.
@@ -46,7 +46,7 @@ pub(crate) enum News {
     Ended(Daemon),
 }
 
-/// What all keepers need.
+/// What the tasks of all daemons need.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Suite<'a> {
     pub(crate) paths: &'a Paths,
@@ -56,7 +56,7 @@ pub(crate) struct Suite<'a> {
 }
 
 impl Suite<'_> {
-    /// Has this program's own log follow a level that was changed; with a
+    /// Makes this program's own log follow a level that was changed; with a
     /// configuration that cannot be used it stays.
     fn follow_level(&self) {
         if let Ok(settings) = openclaw_settings::load_usable(self.environment) {
@@ -226,7 +226,7 @@ impl<'a> DaemonTask<'a> {
     }
 
     async fn tell(&self, news: News) {
-        // The supervisor listens for as long as its keepers are there.
+        // The supervisor listens for as long as its tasks are there.
         let _ = self.news.send(news).await;
     }
 }

@@ -88,7 +88,7 @@ pub(crate) fn candidates(others: &[u16]) -> impl Iterator<Item = u16> {
         .filter(|port| !others.contains(port))
 }
 
-/// Has the configuration file say that `port` is the gateway's.
+/// Makes the configuration file say that `port` is the gateway's.
 ///
 /// # Errors
 /// When it cannot be written, or something else says another port.

@@ -22,7 +22,7 @@ pub fn is_running(paths: &Paths) -> bool {
     pid(paths).is_some()
 }
 
-/// Has the `run` that holds the runtime directory, if one does, read its
+/// Makes the `run` that holds the runtime directory, if one does, read its
 /// configuration and credentials anew; whether one does.
 pub fn reload(paths: &Paths) -> bool {
     let Ok(Holder::Process { pid, .. }) = lock::holder(&paths.runtime) else {

@@ -71,6 +71,6 @@ pub struct CodexTools {
     pub changes: bool,
     /// Looks at pictures.
     pub images: bool,
-    /// Has the provider search the web.
+    /// Lets the provider search the web.
     pub search: bool,
 }

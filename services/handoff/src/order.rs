@@ -69,7 +69,7 @@ pub struct ProcessSpec {
     pub variables: Vec<(String, String)>,
     /// Whether the agent's standard input is the turn socket.
     pub socket: bool,
-    /// What it reaches over the network that it has.
+    /// What it may reach over its network.
     pub proxies: Proxies,
     /// What a CLI may ask for before there is a turn.
     pub waiting: Option<Waiting>,

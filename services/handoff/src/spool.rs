@@ -201,7 +201,7 @@ impl Spool {
         self.push_all(vec![kind])
     }
 
-    /// Appends what was learned of a key; it is no event.
+    /// Appends what was learned of a key; it is not an event.
     pub fn report(&self, report: &Report) -> Result<(), Refused> {
         let mut inner = self.lock();
         let noted = Noted {
@@ -338,7 +338,7 @@ impl Reader {
         self.header.as_ref()
     }
 
-    /// The events that are there since the last time. A line that is no event
+    /// The events that are there since the last time. A line that is not an event
     /// is left out: it was torn by a crash of the machine. So is an event that
     /// does not come after the one before it.
     pub fn news(&mut self) -> io::Result<Vec<Event>> {

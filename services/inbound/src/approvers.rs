@@ -9,7 +9,7 @@ const LIMIT: usize = 8;
 
 /// Where a question is put on a channel.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Asked {
+pub struct QuestionTargets {
     /// Where the message came from.
     pub in_place: bool,
     /// The direct chats of these.
@@ -24,10 +24,10 @@ pub fn asked(
     (sender, is_direct): (&str, bool),
     owners: &[PeerId],
     paired: &[String],
-) -> Asked {
+) -> QuestionTargets {
     let approvals = &account.exec_approvals;
     if approvals.enabled == ApprovalsEnabled::Set(false) {
-        return Asked::default();
+        return QuestionTargets::default();
     }
     let ids = |list: &[PeerId]| -> Vec<String> {
         let ids = list.iter().filter_map(|id| bare(&id.to_string(), channel));
@@ -44,11 +44,11 @@ pub fn asked(
     }
     approvers.dedup();
     if approvers.is_empty() {
-        return Asked::default();
+        return QuestionTargets::default();
     }
     // Whoever is there decides.
     if is_direct && approvers.iter().any(|id| id == sender) {
-        return Asked {
+        return QuestionTargets {
             in_place: true,
             direct: Vec::new(),
         };
@@ -58,7 +58,7 @@ pub fn asked(
         approvers.clear();
     }
     approvers.truncate(LIMIT);
-    Asked {
+    QuestionTargets {
         in_place,
         direct: approvers,
     }

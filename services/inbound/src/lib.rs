@@ -19,9 +19,9 @@ mod peer;
 mod rules;
 mod words;
 
-pub use approvers::{Asked, asked};
+pub use approvers::{QuestionTargets, asked};
 pub use binding::agent_of;
-pub use code::{CODE_LENGTH, code, is_code};
+pub use code::{CODE_LENGTH, code};
 pub use decision::{buttons, decision_of, said_by, with_command};
 pub use directives::{AskedFor, asked_for};
 pub use facts::Facts;
@@ -29,5 +29,5 @@ pub use foreign::{name, one_line, quoted, quoted_whole, speaker};
 pub use media::{WithFiles, mime_type, names_files, with_files};
 pub use message_text::{MessageText, SaidAs};
 pub use peer::{bare, has_everybody, is_listed, names};
-pub use rules::{Known, Verdict, is_owner, judge, listing, unanswered_groups};
+pub use rules::{PairedPeople, Verdict, is_owner, judge, listing, unanswered_groups};
 pub use words::{about, attachment_at, said};

@@ -84,7 +84,7 @@ impl MessageText {
         self.lock().said_as.part(id).is_some()
     }
 
-    /// Has the message `id` say `words` instead; false: it is too late for that, or
+    /// Makes the message `id` say `words` instead; false: it is too late for that, or
     /// nothing of it is in the text.
     pub fn edit(&self, id: &str, words: &str) -> bool {
         let mut state = self.lock();

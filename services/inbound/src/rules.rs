@@ -12,7 +12,7 @@ use crate::peer::{has_everybody, is_listed, names};
 
 /// What the gateway knows of people beside the configuration.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Known<'a> {
+pub struct PairedPeople<'a> {
     /// Whether the sender was paired with this account.
     pub is_paired: bool,
     /// Whether the sender was the first one who was paired.
@@ -44,7 +44,7 @@ pub enum Verdict {
 }
 
 /// What becomes of what `facts` say, at `account`.
-pub fn judge(account: &Account, facts: &Facts<'_>, known: Known<'_>) -> Verdict {
+pub fn judge(account: &Account, facts: &Facts<'_>, known: PairedPeople<'_>) -> Verdict {
     if facts.is_bot {
         return ignore(IgnoredCode::NotAllowed, "bots are not answered");
     }
@@ -57,7 +57,7 @@ pub fn judge(account: &Account, facts: &Facts<'_>, known: Known<'_>) -> Verdict 
     }
 }
 
-fn direct(account: &Account, facts: &Facts<'_>, known: Known<'_>) -> Verdict {
+fn direct(account: &Account, facts: &Facts<'_>, known: PairedPeople<'_>) -> Verdict {
     let listed = &account.allow_from;
     let is_named = listed
         .iter()
@@ -220,7 +220,7 @@ pub fn listing(account: &Account, channel: &str, id: &str) -> Vec<String> {
     keys
 }
 
-fn in_group(account: &Account, facts: &Facts<'_>, known: Known<'_>) -> Verdict {
+fn in_group(account: &Account, facts: &Facts<'_>, known: PairedPeople<'_>) -> Verdict {
     let place = Place::of(account, facts);
     if place.is_off() {
         return ignore(IgnoredCode::Disabled, "the group is switched off");
@@ -254,28 +254,24 @@ fn in_group(account: &Account, facts: &Facts<'_>, known: Known<'_>) -> Verdict {
             reason: "nobody called".to_owned(),
         });
     }
-    let standing = if is_listed {
+    let role = if is_listed {
         SenderRole::Guest
     } else {
         SenderRole::Visitor
     };
-    allow(account, facts, known, standing, place)
+    allow(account, facts, known, role, place)
 }
 
 fn allow(
     account: &Account,
     facts: &Facts<'_>,
-    known: Known<'_>,
-    standing: SenderRole,
+    known: PairedPeople<'_>,
+    role: SenderRole,
     place: Place<'_>,
 ) -> Verdict {
     let is_owner = is_owner(account, (facts.channel, facts.sender), known);
     let sender = Sender {
-        standing: if is_owner {
-            SenderRole::Owner
-        } else {
-            standing
-        },
+        role: if is_owner { SenderRole::Owner } else { role },
         id: facts.sender.to_owned(),
         approves: approves(account, facts, is_owner),
         follows_levels: false,
@@ -293,7 +289,7 @@ fn allow(
 
 /// The owner is whom `commands.ownerAllowFrom` names and whoever was paired
 /// first; where there is neither, the only one who is allowed by name.
-pub fn is_owner(account: &Account, (channel, id): (&str, &str), known: Known<'_>) -> bool {
+pub fn is_owner(account: &Account, (channel, id): (&str, &str), known: PairedPeople<'_>) -> bool {
     let is_named = |list: &[PeerId]| list.iter().any(|written| names(written, channel, id));
     if is_named(known.owners) || known.is_paired_owner {
         return true;

@@ -27,7 +27,7 @@ pub struct Delivery {
     /// A text or a number.
     #[serde(skip_serializing_if = "Option::is_none")]
     thread_id: Option<Value>,
-    /// A result that cannot be delivered is no failure.
+    /// A result that cannot be delivered is not a failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     best_effort: Option<bool>,
     /// A webhook that is told too.
@@ -71,7 +71,7 @@ pub enum Destination {
 
 impl Delivery {
     /// An announcement as the fields of `said` have it.
-    pub fn announcing(said: &Map<String, Value>) -> Self {
+    pub(crate) fn announcing(said: &Map<String, Value>) -> Self {
         let word = |name: &str| Some(said.get(name)?.as_str()?.to_owned());
         let is_webhook = said.get("mode").is_some_and(|mode| mode == "webhook");
         Self {
@@ -122,18 +122,13 @@ impl Delivery {
     }
 
     /// Whether a result is announced.
-    pub fn announces(&self) -> bool {
+    pub(crate) fn announces(&self) -> bool {
         self.mode == Mode::Announce
     }
 
     /// Whether a result goes anywhere.
     pub(crate) fn is_requested(&self) -> bool {
         self.mode != Mode::None
-    }
-
-    /// Whether a URL is told, also of what failed.
-    pub fn is_webhook(&self) -> bool {
-        self.mode == Mode::Webhook
     }
 
     /// Everywhere where a result goes.
@@ -181,8 +176,8 @@ impl Delivery {
         }
     }
 
-    /// Whether a result that cannot be announced is no failure.
-    pub fn is_best_effort(&self) -> bool {
+    /// Whether a result that cannot be announced is not a failure.
+    pub(crate) fn is_best_effort(&self) -> bool {
         self.best_effort.unwrap_or(false)
     }
 }

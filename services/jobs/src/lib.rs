@@ -492,7 +492,7 @@ impl Job {
     }
 
     /// Whether it goes away after its run, where that did what it was to do.
-    pub fn ends_with_its_run(&self) -> bool {
+    pub(crate) fn ends_with_its_run(&self) -> bool {
         let flag = self.rest.get("deleteAfterRun").and_then(Value::as_bool);
         flag.unwrap_or(false) && self.schedule.is_once()
     }

@@ -88,7 +88,7 @@ pub struct Command {
     /// Bytes of its output that are kept and told.
     #[serde(skip_serializing_if = "Option::is_none")]
     output_max_bytes: Option<u64>,
-    /// Of no meaning: no tool is used.
+    /// Has no effect: no tool is used.
     #[serde(default, skip_serializing)]
     tools_allow: Option<Value>,
     #[serde(default, skip_serializing)]
@@ -242,7 +242,7 @@ fn checked_values(rest: &Map<String, Value>) -> Result<(), Invalid> {
 /// What nobody obeys would do something else than it says.
 fn checked_rest(rest: &Map<String, Value>) -> Result<(), Invalid> {
     checked_values(rest)?;
-    // A list of tools that nobody obeys would leave more than it says.
+    // A list of tools that is not obeyed would allow more than it says.
     if rest
         .get("toolsAllow")
         .is_some_and(|all| *all != json!(["*"]))

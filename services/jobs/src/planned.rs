@@ -65,7 +65,7 @@ pub struct Planned {
     pub until_ms: i64,
     /// Why it is run.
     pub cause: Cause,
-    /// Why it is not.
+    /// Why it is not run.
     pub skipped: Option<&'static str>,
 }
 

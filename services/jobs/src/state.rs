@@ -55,8 +55,8 @@ pub struct Ended {
 }
 
 impl State {
-    /// A run ended; that its result was not delivered is a failure where it `needs`
-    /// that, and so is that it cost too much. Returns the failures in a row.
+    /// A run ended. It failed also when it `needs` delivery and was not delivered, and
+    /// when it cost too much. Returns the number of failures in a row.
     pub(super) fn end(&mut self, ended: &Ended, needs: bool) -> u64 {
         let undelivered = match &ended.delivered {
             Delivered::Failed(why) if needs => Some(format!("not delivered: {why}")),

@@ -19,7 +19,7 @@ use crate::contents;
 const ENCRYPTED: &str = "encrypted";
 /// The state of what nothing is known against.
 const USABLE: &str = "usable";
-/// The state of what will not let anybody in again.
+/// The state of a login that will never work again.
 const ENDED: &str = "has ended";
 
 /// One of them.

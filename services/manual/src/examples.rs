@@ -5,7 +5,7 @@ mod below;
 use clap::Command;
 
 /// A line to type, and what it does.
-pub type Example = (&'static str, &'static str);
+pub(crate) type Example = (&'static str, &'static str);
 
 /// By the words of a command.
 const EXAMPLES: &[(&str, &[Example])] = &[

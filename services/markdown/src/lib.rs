@@ -15,7 +15,7 @@ mod stream;
 mod table;
 mod wrap;
 
-pub use span::{NARROWEST, width};
+pub use span::width;
 pub use stream::{Draft, Stream};
 
 /// The whole of `text` at `columns`, with a line end after each line.

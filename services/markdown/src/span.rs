@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 /// Columns below which nothing is laid out narrower: lines are then longer than
 /// the terminal, which breaks them itself.
-pub const NARROWEST: usize = 8;
+pub(crate) const NARROWEST: usize = 8;
 
 /// Ends every style.
 const RESET: &str = "\u{1b}[0m";

@@ -354,7 +354,7 @@ fn pace(start: Duration) -> Pace {
     }
 }
 
-/// Has messages wait no longer than that for a server that is being started.
+/// Lets messages wait no longer than that for a server that is being started.
 async fn grow_tired(shared: &Shared, index: usize) -> std::convert::Infallible {
     let begun = Instant::now();
     for limit in [GRACE, LONG_GRACE] {

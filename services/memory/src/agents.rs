@@ -19,7 +19,7 @@ use crate::worker::Worker;
 
 /// Where indexes are, in the state directory.
 const FOLDER: &str = "memory";
-/// Commands on their way to a keeper; each has somebody who waits for it.
+/// Commands on their way to an indexer; each has somebody who waits for it.
 const COMMANDS: usize = 8;
 
 /// The memories of the agents that the configuration names, whenever it
@@ -38,7 +38,7 @@ pub(crate) struct Agents {
 struct AgentMemory {
     store: Arc<Store>,
     commands: mpsc::Sender<Command>,
-    _keeper: AbortOnDropHandle<()>,
+    _task: AbortOnDropHandle<()>,
     _backlog: AbortOnDropHandle<()>,
 }
 
@@ -91,7 +91,7 @@ impl Agents {
         self.of(id, |kept| Arc::clone(&kept.store))
     }
 
-    /// The way to the keeper of agent `id`.
+    /// The way to the indexer of agent `id`.
     pub(crate) fn commands(&self, id: &str) -> Result<mpsc::Sender<Command>, Error> {
         self.of(id, |kept| kept.commands.clone())
     }
@@ -163,7 +163,7 @@ impl Agents {
         AgentMemory {
             store,
             commands,
-            _keeper: AbortOnDropHandle::new(tokio::spawn(indexer.keep())),
+            _task: AbortOnDropHandle::new(tokio::spawn(indexer.keep())),
             _backlog: AbortOnDropHandle::new(tokio::spawn(backlog)),
         }
     }

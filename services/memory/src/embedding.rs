@@ -67,7 +67,7 @@ struct Runner {
 }
 
 impl Hub {
-    /// Takes up the offer of a runner; the one before is told no more.
+    /// Takes up the offer of a runner; the one before is not asked any more.
     pub(crate) fn attach(
         &self,
         results: Streaming<wire::EmbedResult>,

@@ -34,7 +34,7 @@ const YOUNG: Duration = Duration::from_millis(50);
 /// What a search makes of memory is given back when none came for so long.
 const IDLE: Duration = Duration::from_secs(10);
 
-/// What a keeper is asked for.
+/// What an indexer is asked for.
 #[derive(Debug)]
 pub(crate) enum Command {
     /// Look at everything, and say when all is taken in.
@@ -64,7 +64,7 @@ pub(crate) struct Indexer {
 }
 
 impl Indexer {
-    /// The keeper of `store`.
+    /// The indexer of `store`.
     pub(crate) fn new(
         store: Arc<Store>,
         worker: Worker,

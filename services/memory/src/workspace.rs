@@ -40,7 +40,7 @@ impl Workspace {
     }
 
     /// What is known of the file at `path` without reading it; None when there
-    /// is no regular file.
+    /// is not a regular file.
     pub(crate) fn stamp(&self, path: &str) -> Result<Option<Stamp>, Error> {
         Ok(self.root.status(path)?.as_ref().and_then(Stamp::of))
     }

@@ -22,7 +22,8 @@ mod words;
 pub use charge::Charge;
 pub use totals::MOST_TOKENS;
 use totals::Totals;
-pub use words::{day, stopped, tokens, turn, unaffordable};
+use words::unaffordable;
+pub use words::{day, stopped, tokens, turn};
 
 /// The most tokens of an answer to a request that names no limit: what the
 /// models with the longest answers write.

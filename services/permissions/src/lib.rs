@@ -10,7 +10,7 @@ use nix::unistd::geteuid;
 use openclaw_config::error::Error;
 use openclaw_config::paths::Paths;
 use openclaw_config::pipeline::{dot_env, merge};
-use openclaw_folder::Held;
+use openclaw_folder::PinnedFile;
 use openclaw_settings::Origin;
 
 /// The permission bits of a mode.
@@ -118,8 +118,8 @@ fn repair(path: &Path) -> Result<Option<Repair>, Error> {
 }
 
 /// What is to be taken away of the mode of `path`, and of what lies there.
-fn wanted(path: &Path) -> Result<Option<(Repair, Held)>, Error> {
-    let looked = Held::open(path).and_then(|held| Ok((held.status()?, held)));
+fn wanted(path: &Path) -> Result<Option<(Repair, PinnedFile)>, Error> {
+    let looked = PinnedFile::open(path).and_then(|held| Ok((held.status()?, held)));
     let (found, held) = match looked {
         Ok(looked) => looked,
         Err(error) if is_absent(&error) => return Ok(None),

@@ -150,7 +150,7 @@ pub const CLAUDE_ONLY: [Foreign; 4] = [
 ];
 
 /// Those of the Codex CLI.
-pub const CODEX_ONLY: [Foreign; 1] = [Foreign {
+const CODEX_ONLY: [Foreign; 1] = [Foreign {
     name: "web_search",
     group: "web",
     openclaw: &[],
@@ -174,7 +174,7 @@ pub fn foreign_group(name: &str) -> Option<&'static str> {
 }
 
 /// The group of the tools of MCP servers.
-pub const SERVER_GROUP: &str = "plugins";
+pub(crate) const SERVER_GROUP: &str = "plugins";
 
 /// The tool that runs commands.
 pub const COMMANDS: &str = "execute_shell";

@@ -9,7 +9,7 @@ use crate::client::{ClientId, Mode};
 use crate::params::Filled;
 
 /// The most caps, commands or scopes that are looked at. Clients have a dozen.
-pub const LIST_LIMIT: usize = 256;
+const LIST_LIMIT: usize = 256;
 
 /// What the first request of a connection carries.
 #[derive(Debug, Clone, Deserialize)]

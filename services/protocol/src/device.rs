@@ -13,7 +13,7 @@ use ring::signature::{ED25519, UnparsedPublicKey};
 use crate::connect::{Connect, Device};
 
 /// How far the client's clock may be off, in milliseconds.
-pub const SKEW_LIMIT_MS: u64 = 120_000;
+const SKEW_LIMIT_MS: u64 = 120_000;
 
 /// Bytes of an Ed25519 public key.
 const KEY_LENGTH: usize = 32;

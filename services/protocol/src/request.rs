@@ -24,7 +24,7 @@ pub struct Request {
     pub params: Value,
 }
 
-/// A frame that is no request.
+/// A frame that is not a request.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("invalid request frame: {problem}")]
 pub struct Malformed {

@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 /// process has all the files open that it may: nobody tells when that ends.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Has every connection to `listener` attended, at most `most` at once, until
+/// Serves every connection to `listener`, at most `most` at once, until
 /// it is dropped.
 pub(super) async fn serve<A, F>(listener: TcpListener, most: usize, attend: A)
 where

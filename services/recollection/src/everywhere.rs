@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use openclaw_doctor::Kept;
+use openclaw_doctor::Remains;
 use openclaw_proto::memory::NoteLines;
 use openclaw_proto::sessions::{Excerpt, Mention, Mentions};
 use openclaw_sessions::forgetting::Words;
@@ -33,7 +33,7 @@ pub(super) struct Everywhere<'a> {
 struct Places {
     notes: Vec<NoteLines>,
     said: Mentions,
-    kept: Kept,
+    kept: Remains,
 }
 
 impl Everywhere<'_> {
@@ -105,7 +105,7 @@ impl Everywhere<'_> {
             .client
             .notes_with(self.agent, self.words, forget);
         let notes = notes.await.map_err(|error| self.memory.failure(&error))?;
-        let mut kept = Kept::look(self.settings, self.agent, &words, forget);
+        let mut kept = Remains::look(self.settings, self.agent, &words, forget);
         // After the sessions of CLIs: it ends the processes that have read them.
         let said = self
             .gateway

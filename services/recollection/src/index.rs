@@ -24,7 +24,7 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-/// Has everything looked at, and waits.
+/// Asks memory to look at everything, and waits.
 pub(super) async fn run(arguments: &Arguments, memory: &Memory) -> Result<ExitCode, Failure> {
     let begin = Instant::now();
     let agent = &arguments.whose.agent;

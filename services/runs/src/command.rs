@@ -22,7 +22,7 @@ use crate::turn::Turns;
 /// Messages that `/compact` leaves as they are.
 const KEPT: u32 = 20;
 
-/// What the answer to a command is called that its sender may not use.
+/// The name of the answer to a command that its sender may not use.
 const REFUSED: &str = "refused";
 
 /// What somebody is told who may not use a command, in OpenClaw's words.
@@ -64,7 +64,7 @@ pub(crate) struct Order {
 }
 
 impl Order {
-    pub(crate) fn new(asked: openclaw_commands::Asked<'_>, sender: Sender) -> Self {
+    pub(crate) fn new(asked: openclaw_commands::Invocation<'_>, sender: Sender) -> Self {
         Self {
             command: asked.command,
             argument: asked.argument.to_owned(),

@@ -101,7 +101,7 @@ enum Error {
 }
 
 impl Error {
-    /// Whether nobody is there who could write one, which is no fault.
+    /// Whether nobody is there who could write one, which is not a fault.
     fn is_no_model(&self) -> bool {
         matches!(self, Self::Start(error) if error.is_refused(RefusalCode::FailedPrecondition))
     }

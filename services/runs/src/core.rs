@@ -59,7 +59,7 @@ pub struct Core {
     pub system_events: SystemEvents,
     /// Where it is told what happens.
     pub bus: Bus,
-    /// What happens, for those who want to be told from a number on.
+    /// The feed of events, for those who follow it from a number on.
     pub feed: Arc<Feed>,
     /// What there is to say on channels.
     pub outbox: Arc<Outbox>,
@@ -124,7 +124,7 @@ impl Base {
         }
     }
 
-    /// Has what happens kept, told to those who follow it, and said on channels.
+    /// Keeps what happens, tells those who follow it, and says it on channels.
     fn publish_what_is_recorded(&self) {
         self.bus.subscribe(Box::new(Recorder(self.storage.clone())));
         self.bus
@@ -318,7 +318,7 @@ impl Core {
         Ok(mentions)
     }
 
-    /// Has the process ended that stands ready for a session that ended too.
+    /// Ends the process that stands ready for a session that ended.
     pub fn release(&self, key: &SessionKey) {
         self.standby.release(key);
     }

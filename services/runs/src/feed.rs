@@ -31,7 +31,7 @@ pub(crate) use record::Recorder;
 /// dashboard one for each window.
 const SUBSCRIBERS: usize = 64;
 
-/// Old events are looked for so often. What is kept for longer harms nobody.
+/// How often old events are looked for. Keeping some for longer does no harm.
 const PRUNE_INTERVAL: Duration = Duration::from_secs(3600);
 
 /// What an event that is kept takes in a queue; none is much larger, as texts

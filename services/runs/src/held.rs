@@ -10,7 +10,7 @@ const TEXT: &str = "text";
 
 /// An agent, as the agent-runner has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Held {
+pub struct RunnerAgent {
     /// The level of its sandbox.
     pub level: String,
     /// When commands are asked about; empty: it starts no turn.
@@ -19,7 +19,7 @@ pub struct Held {
     pub backend: String,
 }
 
-impl Held {
+impl RunnerAgent {
     /// Whether no model answers, but memory alone.
     pub(crate) fn is_offline(&self) -> bool {
         self.backend == Backend::Offline.name()
@@ -27,11 +27,11 @@ impl Held {
 }
 
 /// What the agent-runner says of the agent; `None`: it does not answer.
-pub async fn agent(runner: &runner::Client, id: &str) -> Option<Held> {
+pub async fn agent(runner: &runner::Client, id: &str) -> Option<RunnerAgent> {
     let status = runner.status().await.ok()?;
     let mut agents = status.agents.into_iter();
     let agent = agents.find(|agent| agent.agent_id == id)?;
-    Some(Held {
+    Some(RunnerAgent {
         level: agent.sandbox_level,
         ask: agent.ask,
         backend: agent.backend,

@@ -46,7 +46,7 @@ const NAME_LIMIT: usize = 256;
 /// What is only said to whoever listens just then, and waits to be heard.
 const FLEETING: usize = 64;
 
-/// Deliveries that cannot be made are given up so often.
+/// How often deliveries that cannot be made are given up.
 const UPKEEP_INTERVAL: Duration = Duration::from_secs(600);
 
 /// How long it is told that a delivery failed for good.
@@ -266,7 +266,7 @@ impl Outbox {
         self.closing.cancel();
     }
 
-    /// Has all takers look whether there is something.
+    /// Makes all takers look whether there is something.
     fn look(&self) {
         self.news.send_modify(|news| *news += 1);
     }

@@ -23,7 +23,7 @@ pub use settings::{Change, Mode, Settings};
 
 /// What a client wants of a message that finds its session busy.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Wish {
+pub struct QueueRequest {
     /// Instead of the session's own mode.
     pub mode: Option<Mode>,
     /// Whoever sent it waits for the answer, as at a command line: where nobody says
@@ -62,7 +62,13 @@ impl Queue {
 
     /// A message of `run` was accepted: says what becomes of it, and of those
     /// before it, when its session is busy.
-    pub(crate) fn arrived(&self, run: &Arc<Run>, text: &str, wish: Wish, overrides: &Overrides) {
+    pub(crate) fn arrived(
+        &self,
+        run: &Arc<Run>,
+        text: &str,
+        wish: QueueRequest,
+        overrides: &Overrides,
+    ) {
         if self.lanes.is_first(&run.key, &run.id) {
             return;
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use openclaw_commands::Sender;
 use openclaw_conversations::Lanes;
 use openclaw_conversations::storage::{
-    ChannelReply, Closing, Fault, Record, Said, Storage, StoredRun, replay,
+    ChannelReply, Closing, Fault, Intent, Record, Storage, StoredRun, replay,
 };
 use openclaw_daemon::failure;
 use openclaw_proto::event::{Code, Done, Event, Failed, Kind};
@@ -236,7 +236,7 @@ fn accepted(record: Record) -> Accepted {
 /// What a transcript says of a run.
 #[derive(Debug, Default)]
 struct Known {
-    said: Option<Said>,
+    said: Option<Intent>,
     /// The command that its message is, and its text.
     command: Option<(&'static str, String)>,
     entries: usize,
@@ -283,10 +283,10 @@ fn known(path: &Path, run_id: &str) -> Result<Known, Error> {
         match &entry.message {
             Message::User(user) if entry.message.is_command() => {
                 let name = entry.message.command().unwrap_or_default();
-                known.said = Some(Said::Reset);
+                known.said = Some(Intent::Reset);
                 known.command = command::name(name).map(|name| (name, user.content.to_text()));
             }
-            Message::User(user) => known.said = Some(Said::Text(user.content.to_text())),
+            Message::User(user) => known.said = Some(Intent::Text(user.content.to_text())),
             message => {
                 known.entries += 1;
                 known.outcome = outcome_of(message);

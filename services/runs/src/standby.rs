@@ -53,7 +53,7 @@ impl Standby {
             .filter(|run_id| self.runs.find(run_id).is_none())
     }
 
-    /// Has the process ended that stands ready for a session that ended too.
+    /// Ends the process that stands ready for a session that ended.
     pub(crate) fn release(&self, key: &SessionKey) {
         let place = (key.agent().clone(), Some(key.clone()));
         let taken = self.lock().remove(&place);
@@ -62,7 +62,7 @@ impl Standby {
         }
     }
 
-    /// Has the processes ended that have read a session of `agent`, or of any agent
+    /// Ends the processes that have read a session of `agent`, or of any agent
     /// when that is empty.
     pub(crate) fn release_readers(&self, agent: &str) {
         let has_read = |(of, session): &(AgentId, Option<SessionKey>)| {

@@ -181,7 +181,7 @@ impl Reading {
 
 /// The command that `text` is, if whoever sent it commands at all.
 fn command_of(settings: &SessionSettings, text: &str, sender: &Sender) -> Option<Reading> {
-    if sender.standing == SenderRole::Program {
+    if sender.role == SenderRole::Program {
         return None;
     }
     if !only_begins_anew(settings, text) {
@@ -220,13 +220,13 @@ fn check_length(what: &'static str, text: &str, limit: usize) -> Result<(), Refu
 mod tests {
     use super::*;
 
-    fn read(text: &str, standing: SenderRole) -> Option<&'static str> {
+    fn read(text: &str, role: SenderRole) -> Option<&'static str> {
         let settings = SessionSettings::of(
             &Default::default(),
             &Default::default(),
             &Default::default(),
         );
-        let reading = command_of(&settings, text, &Sender::of(standing));
+        let reading = command_of(&settings, text, &Sender::of(role));
         reading.map(|reading| reading.name())
     }
 

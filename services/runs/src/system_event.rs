@@ -77,7 +77,7 @@ impl SystemEvents {
         }
     }
 
-    /// Has the agent of session `key` told with its next turn; kept over a crash
+    /// Tells the agent of session `key` with its next turn; kept over a crash
     /// until it is. `with` is done in the same transaction. The same event twice
     /// in a row is kept once; whether it is a new one.
     pub async fn push(
@@ -104,7 +104,7 @@ impl SystemEvents {
         Ok(self.add(key, text, Timestamp::now(), notice))
     }
 
-    /// Has events wait again that were taken and not told.
+    /// Puts events back that were taken and not told.
     pub(crate) fn put_back(&self, key: &SessionKey, told: WaitingEvents) {
         let mut sessions = self.lock();
         let waiting = sessions.entry(key.clone()).or_default();
@@ -113,7 +113,7 @@ impl SystemEvents {
         }
     }
 
-    /// Has those wait again that the gateway before kept and did not tell.
+    /// Puts those back that the gateway before kept and did not tell.
     pub(crate) async fn restore(&self) {
         let Some(database) = &self.database else {
             return;

@@ -19,7 +19,7 @@ use std::time::Instant;
 use openclaw_commands::Sender;
 use openclaw_conversations::sessions::Sessions;
 use openclaw_conversations::storage::{
-    Acceptance, Admitted, Fault, Incoming, RESET_COMMAND, Said, Storage,
+    Acceptance, Admitted, Fault, Incoming, Intent, RESET_COMMAND, Storage,
 };
 use openclaw_conversations::{Lanes, Ticket};
 use openclaw_daemon::{Configuration, failure};
@@ -38,7 +38,7 @@ use crate::bus::Bus;
 use crate::compaction::Compactor;
 use crate::counters::Counters;
 use crate::kept;
-use crate::queue::{Queue, Wish};
+use crate::queue::{Queue, QueueRequest};
 use crate::run::{MessageStatus, Registry, Run};
 use crate::standby::Standby;
 use crate::status_line::StatusLine;
@@ -64,7 +64,7 @@ pub struct Extra {
     /// before the message.
     pub earlier: Vec<Message>,
     /// What becomes of it when the session is busy; None: it is answered next.
-    pub queue: Option<Wish>,
+    pub queue: Option<QueueRequest>,
     /// `provider/model` for this turn, instead of the session's.
     pub model: Option<String>,
     /// How much is thought in this turn, instead of what the session says.
@@ -147,8 +147,8 @@ impl Turns {
             let started = Instant::now();
             let mut reply = Reply::new(&self, &run, 0);
             let outcome = match (context, &admitted.said) {
-                (_, Said::Reset | Said::Command) => begin_anew(&mut reply).await,
-                (Some((mut context, together)), Said::Text(_)) => {
+                (_, Intent::Reset | Intent::Command) => begin_anew(&mut reply).await,
+                (Some((mut context, together)), Intent::Text(_)) => {
                     let mut admitted = *admitted;
                     if light_context {
                         context.bootstrap.clear();
@@ -159,17 +159,17 @@ impl Turns {
                     overrides.thinking_level = thinking_level.or(overrides.thinking_level.take());
                     add_limits(&mut overrides.limits, limits);
                     if let Some(text) = together {
-                        admitted.said = Said::Text(text);
+                        admitted.said = Intent::Text(text);
                     }
                     answer(&mut reply, admitted, context).await
                 }
-                (None, Said::Text(_)) if run.is_absorbed() => {
+                (None, Intent::Text(_)) if run.is_absorbed() => {
                     if let Some(text) = run.absorbed_note().map(str::to_owned) {
                         reply.take(Kind::Note { text }).await;
                     }
                     Run::answered_by_gateway()
                 }
-                (None, Said::Text(_)) => run.aborted(""),
+                (None, Intent::Text(_)) => run.aborted(""),
             };
             finish(reply, outcome, started).await;
         }
@@ -194,7 +194,7 @@ impl Turns {
         run: &Arc<Run>,
         text: &str,
         earlier: Vec<Message>,
-        (wish, may_begin_anew): (Option<Wish>, bool),
+        (wish, may_begin_anew): (Option<QueueRequest>, bool),
     ) -> Option<Box<Admitted>> {
         if !earlier.is_empty() {
             // What goes wrong with it goes wrong with the message too, which is
@@ -208,7 +208,7 @@ impl Turns {
         let admitted = new_or_settled(run, self.storage.accept(incoming).await)?;
         notable::accepted(&run.channel, self.spoken(text));
         run.settle(MessageStatus::Accepted(admitted.accepted.clone()));
-        if let (Some(wish), Said::Text(text)) = (wish, &admitted.said) {
+        if let (Some(wish), Intent::Text(text)) = (wish, &admitted.said) {
             self.queue.arrived(run, text, wish, &admitted.overrides);
         }
         self.status.announce();

@@ -66,7 +66,7 @@ impl Waker {
         self.heartbeats.note(event).await;
     }
 
-    /// Has the agent of session `key` told with its next turn; durable when this
+    /// Tells the agent of session `key` with its next turn; durable when this
     /// returns. `with` is done in the same transaction. Whether it is not the last
     /// event that waits already.
     pub async fn note(
@@ -78,7 +78,7 @@ impl Waker {
         Ok(self.events.push(key, text, with).await?)
     }
 
-    /// Has the agent of session `key` told of what waits, in a turn of its own.
+    /// Tells the agent of session `key` what waits, in a turn of its own.
     /// Under the same idempotency key, unless it is empty, there is one such turn;
     /// `limits` are that turn's own ([`Extra::limits`]).
     pub async fn rouse(

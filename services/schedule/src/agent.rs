@@ -216,7 +216,7 @@ impl Schedule {
         Ok(())
     }
 
-    /// Counts one more of what an agent may only do so often.
+    /// Counts one more of the things that an agent may do only a limited number of times.
     async fn note_call(&self, caller: &Maker) -> Result<(), Refused> {
         let agent = caller.agent_id.clone();
         let note =

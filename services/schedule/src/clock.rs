@@ -240,7 +240,7 @@ impl Schedule {
             return (outcome, Some(key), Delivered::NotRequested);
         }
         if let Outcome::Answered(_) = &outcome {
-            // What is not noted is asked again, and is the same answer.
+            // What is not noted is asked again, and the answer is the same.
             if let Err(fault) = self.jobs.ran(&run.id).await {
                 failure::report("note that a job ran", &fault);
             }

@@ -68,7 +68,7 @@ pub(crate) async fn allowed(needs: &Needs, fields: &Value) -> Result<(), Invalid
 }
 
 /// Whether the name is one of a session: one in full, one that is there, or one
-/// that is no channel's.
+/// that is not a channel's.
 async fn is_session(needs: &Needs, to: &str) -> bool {
     let settings = needs.configuration.settings();
     if to.starts_with("agent:") || !to.contains(':') {

@@ -219,7 +219,7 @@ impl<'a> Beat<'a> {
         Ok(left)
     }
 
-    /// What the gate printed that let it pass.
+    /// What the gate printed when it let the heartbeat pass.
     async fn pass_gate(&self, beat: &Heartbeat, key: &SessionKey) -> Result<String, Nothing> {
         let Some(line) = &beat.gate else {
             return Ok(String::new());
@@ -380,7 +380,7 @@ impl<'a> Beat<'a> {
 }
 
 /// The outcome in words for whoever has the heartbeat. That nothing was asked because of what
-/// `was_spent` on the day is no fault.
+/// `was_spent` on the day is not a fault.
 fn of_heartbeat(outcome: Outcome, was_spent: bool) -> Outcome {
     match outcome {
         Outcome::Failed(why) if was_spent && why.contains(NOTHING_ASKED) => {

@@ -284,7 +284,7 @@ impl Jobs {
         removed
     }
 
-    /// Has a heartbeat for each of `wanted`, agents with the milliseconds between
+    /// Keeps a heartbeat for each of `wanted`, agents with the milliseconds between
     /// two, and no others.
     pub(crate) async fn converge(&self, wanted: Vec<(String, i64)>) -> Result<(), Fault> {
         let converge = move |connection: &rusqlite::Connection| {

@@ -18,9 +18,9 @@ mod question;
 mod reach;
 mod rows;
 mod script;
-mod sight;
 mod terms;
 mod timer;
+mod visible;
 mod wakeup;
 
 use std::sync::Arc;
@@ -55,7 +55,7 @@ pub struct Schedule {
     needs: Needs,
     /// What starts the gateway for the job that is due next.
     wakeup: Wakeup,
-    /// Held by whoever looks whether there is to be a mark.
+    /// Locked while it is decided whether there is to be a mark.
     marking: Mutex<()>,
 }
 
@@ -91,7 +91,7 @@ impl Schedule {
         }
     }
 
-    /// Has a job for each heartbeat of the configuration.
+    /// Keeps a job for each heartbeat of the configuration.
     async fn keep_heartbeats(&self) {
         let settings = self.needs.configuration.settings();
         let wanted = settings.agents.keys().filter_map(|agent| {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use openclaw_conversations::channels;
 use openclaw_conversations::database::Fault;
-use openclaw_inbound::{Known, bare, has_everybody, is_owner, names};
+use openclaw_inbound::{PairedPeople, bare, has_everybody, is_owner, names};
 use openclaw_proto::channel_admin::PairedPeer;
 use openclaw_proto::origin::{is_isolated, is_shared};
 use openclaw_sessions::SessionKey;
@@ -70,7 +70,7 @@ impl People {
     /// Whether somebody on a channel is the owner.
     pub(crate) fn is_owner(&self, channel: &str, id: &str) -> bool {
         let owned = |it: &&PairedPeer| it.is_owner && it.account.channel == channel;
-        let known = Known {
+        let known = PairedPeople {
             is_paired: false,
             is_paired_owner: self.paired.iter().filter(owned).any(|it| it.peer == id),
             has_paired_owner: self.paired.iter().any(|it| it.is_owner),

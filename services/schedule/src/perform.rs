@@ -29,7 +29,7 @@ pub(crate) const COST: &str = "costPerTurn";
 /// Characters of a job's id that tell it apart.
 const ID_SHOWN: usize = 8;
 
-/// What is noted of a run in which nothing was answered.
+/// The note about a run in which nothing was answered.
 const TOLD: &str = "told";
 
 /// A run under way.

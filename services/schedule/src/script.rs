@@ -160,19 +160,10 @@ impl Script<'_> {
             agent_id: self.key.agent().to_string(),
             channel: "cron".to_owned(),
             text: self.command.arguments().to_string(),
-            bootstrap: Vec::new(),
-            passages: Vec::new(),
-            history: Vec::new(),
-            backend_sessions: Vec::new(),
-            received_ms: 0,
-            notes: Vec::new(),
-            granted_commands: Vec::new(),
-            model: None,
-            thinking_level: None,
             limits: json!({"timeoutSeconds": seconds, "noOutputSeconds": silent}).to_string(),
-            auth_profile: None,
             purpose: Purpose::Command,
             command_terms: given.cloned(),
+            ..Turn::default()
         }
     }
 }

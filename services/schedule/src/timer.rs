@@ -1,4 +1,4 @@
-//! Has the gateway be there when a job is due, whoever started it last: the
+//! Makes sure that the gateway runs when a job is due, whoever started it last: the
 //! service manager's timer, which goes with the machine, and the mark by which the
 //! next start of the suite knows that there is something to wait for.
 

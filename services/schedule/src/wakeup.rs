@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// A job that is due in less than this many milliseconds is waited for.
 const SOON_MS: i64 = 30_000;
 
-/// What is known of it.
+/// The state of the timer as far as it is known.
 #[derive(Debug, Default)]
 pub(crate) struct Wakeup(Mutex<State>);
 

@@ -71,7 +71,7 @@ impl Manager<'_> {
         tell("systemd-run", &try_it, self.0).is_ok()
     }
 
-    /// Has the agent-runner given what it is to be given now; one that does not run is
+    /// Gives the agent-runner what it is to have now; one that does not run is
     /// when it is started. Its turns go on meanwhile.
     pub(crate) fn take_up(&self) -> Result<(), Unsealed> {
         tell("systemctl", &["--user", "daemon-reload"], self.0)?;

@@ -44,13 +44,13 @@ pub enum Error {
 
 /// What a program said.
 #[derive(Debug)]
-pub struct Said {
+pub struct ProgramOutput {
     status: ExitStatus,
     output: String,
     complaints: String,
 }
 
-impl Said {
+impl ProgramOutput {
     /// What it wrote to standard output, or else to standard error.
     #[must_use]
     pub fn text(&self) -> &str {
@@ -111,7 +111,11 @@ pub fn user() -> Option<String> {
 ///
 /// # Errors
 /// It is not there, or cannot be started.
-pub fn ask(name: &str, arguments: &[&str], environment: &Environment) -> Result<Said, Error> {
+pub fn ask(
+    name: &str,
+    arguments: &[&str],
+    environment: &Environment,
+) -> Result<ProgramOutput, Error> {
     ask_with(name, arguments, &[], environment)
 }
 
@@ -128,7 +132,7 @@ pub fn ask_with(
     arguments: &[&str],
     input: &[u8],
     environment: &Environment,
-) -> Result<Said, Error> {
+) -> Result<ProgramOutput, Error> {
     let program =
         programs::on_path(name, environment).ok_or_else(|| Error::Absent(name.to_owned()))?;
     let mut command = Command::new(program);
@@ -152,7 +156,7 @@ pub fn ask_with(
     }
     let output = child.wait_with_output().map_err(failed)?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
-    Ok(Said {
+    Ok(ProgramOutput {
         status: output.status,
         output: text(&output.stdout),
         complaints: text(&output.stderr),
@@ -169,7 +173,7 @@ fn meant<'a>(arguments: &[&'a str], environment: &Environment) -> Vec<&'a str> {
     arguments.collect()
 }
 
-/// Has a program do what it is told.
+/// Makes a program do what it is told.
 ///
 /// # Errors
 /// As [`ask`], and when it ends with another status than 0.

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use crate::error::Error;
 
-pub use said::{Call, Said};
+pub use said::{Call, HistoryMessage};
 pub use tail::Tail;
 pub use thinking::{Thinking, Thought};
 
@@ -46,7 +46,7 @@ pub struct Past {
     /// here on.
     pub answers: Vec<String>,
     /// The message.
-    pub said: Said,
+    pub said: HistoryMessage,
     /// What a model thought before it. Of a message before a compaction there is
     /// none: it was signed with a conversation that is no longer told.
     pub thinking: Option<Box<Thinking>>,
@@ -58,7 +58,7 @@ pub struct Past {
 impl Past {
     /// What was said at an entry, of which nothing else is known.
     #[must_use]
-    pub fn new(entry_id: String, said: Said) -> Self {
+    pub fn new(entry_id: String, said: HistoryMessage) -> Self {
         Self {
             cost: said.characters(),
             entry_id,
@@ -92,7 +92,7 @@ impl History {
     pub fn keep_turns(&mut self, turns: usize) {
         let first = usize::from(self.has_summary).min(self.messages.len());
         let said = self.messages[first..].iter().enumerate();
-        let asked = said.filter(|(_, past)| matches!(past.said, Said::User { .. }));
+        let asked = said.filter(|(_, past)| matches!(past.said, HistoryMessage::User { .. }));
         let asked: Vec<usize> = asked.map(|(at, _)| first + at).collect();
         let Some(too_many) = asked.len().checked_sub(turns).filter(|it| *it > 0) else {
             return;

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::disk;
 use crate::error::Error;
-use crate::history::Said;
+use crate::history::HistoryMessage;
 use crate::silence;
 use crate::time::{iso_seconds, unix_ms};
 use crate::transcript::{
@@ -176,11 +176,11 @@ pub fn exchanges(path: &Path, is_open: impl Fn(&str) -> bool) -> Result<Vec<NewE
 }
 
 fn take(exchanges: &mut Vec<(Option<String>, NewExchange)>, message: &Message, at: i64) {
-    let Some((run, said)) = Said::of(message).filter(|_| !message.is_event()) else {
+    let Some((run, said)) = HistoryMessage::of(message).filter(|_| !message.is_event()) else {
         return;
     };
     match said {
-        Said::User { text } if !text.trim().is_empty() => {
+        HistoryMessage::User { text } if !text.trim().is_empty() => {
             let exchange = NewExchange {
                 user_text: text,
                 bot_text: String::new(),
@@ -190,7 +190,7 @@ fn take(exchanges: &mut Vec<(Option<String>, NewExchange)>, message: &Message, a
             };
             exchanges.push((run, exchange));
         }
-        Said::Assistant { text, .. } => {
+        HistoryMessage::Assistant { text, .. } => {
             let meanwhile = said_meanwhile(exchanges, message);
             let mut latest = exchanges.iter_mut().rev();
             let answered = latest.find(|(known, _)| run.is_none() || *known == run);

@@ -25,7 +25,7 @@ pub struct SessionKey {
     agent: AgentId,
 }
 
-/// A text that is no session key.
+/// A text that is not a session key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "session key {key:?} {problem}; allowed are \"main\", a name, \"<channel>:<peer>\" and \

@@ -117,7 +117,7 @@ impl Store {
                     let path = keep_as_edited(&path, now_ms)?;
                     let keys = written.twice;
                     notices.push(Notice::Twice { keys, path });
-                    // Or each start would keep it once more.
+                    // Otherwise each start would keep one more copy.
                     store.behind.has_other_keys();
                 }
                 store.take(written.index, &mut notices);

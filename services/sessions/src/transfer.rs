@@ -55,7 +55,7 @@ pub struct Plan {
 /// A session to take over.
 #[derive(Debug, Clone)]
 pub struct Takeover {
-    /// The key it is to have.
+    /// The key that it gets.
     pub key: SessionKey,
     /// What the index is to have of it.
     pub entry: SessionEntry,

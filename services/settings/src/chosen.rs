@@ -11,7 +11,7 @@ pub struct Chosen<T> {
 
 impl<T> Chosen<T> {
     /// The default.
-    pub const fn by_default(value: T) -> Self {
+    pub(crate) const fn by_default(value: T) -> Self {
         Self {
             value,
             is_chosen: false,

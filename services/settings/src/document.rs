@@ -67,14 +67,14 @@ impl Document {
     }
 
     /// Names the keys of `problems` as the files have them.
-    pub fn name_as_written(&self, problems: &mut [Problem]) {
+    pub(crate) fn name_as_written(&self, problems: &mut [Problem]) {
         for problem in problems {
             problem.path = self.as_written(&problem.path);
         }
     }
 
     /// A key as the files have it.
-    pub fn as_written(&self, path: &KeyPath) -> KeyPath {
+    pub(crate) fn as_written(&self, path: &KeyPath) -> KeyPath {
         alias::as_written(path, &self.value, &self.written)
     }
 
@@ -319,7 +319,7 @@ impl Reading<'_> {
     }
 }
 
-/// What relative paths and `~` in the file are seen from.
+/// The folders from which relative paths and `~` in the file start.
 fn places(path: &Path, environment: &Environment) -> Paths {
     let folder = path.parent().map(PathBuf::from).unwrap_or_default();
     Paths {

@@ -276,7 +276,7 @@ pub struct Problems {
     pub old: Vec<Problem>,
 }
 
-/// What a valid configuration says that does not hold.
+/// Parts of a valid configuration that cannot take effect.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Findings {
     /// What did not work and is done without.

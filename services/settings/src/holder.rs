@@ -45,7 +45,7 @@ impl fmt::Display for Holder {
 
 /// A value that holds instead of what the file says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Held {
+pub struct OverridingValue {
     /// The key.
     pub key: KeyPath,
     /// Who sets it.
@@ -56,7 +56,11 @@ pub struct Held {
 
 /// What holds of `path`, or below it, instead of what the file itself says or
 /// does not say; nothing when the file's own values hold.
-pub fn held(paths: &Paths, environment: &Environment, path: &KeyPath) -> Result<Vec<Held>, Error> {
+pub fn held(
+    paths: &Paths,
+    environment: &Environment,
+    path: &KeyPath,
+) -> Result<Vec<OverridingValue>, Error> {
     let file = &paths.configuration;
     let mut own = parse::parse(file, &parse::read(file)?)?;
     let path = alias::read_path(path, &own);
@@ -69,7 +73,7 @@ pub fn held(paths: &Paths, environment: &Environment, path: &KeyPath) -> Result<
         let written = leaf.get(&own);
         let by = layers.holder(&leaf, written.is_none())?;
         let value = layers.value(&leaf, &by);
-        (value.as_ref() != written).then_some(Held {
+        (value.as_ref() != written).then_some(OverridingValue {
             key: leaf,
             by,
             value,
@@ -78,7 +82,7 @@ pub fn held(paths: &Paths, environment: &Environment, path: &KeyPath) -> Result<
     Ok(held.collect())
 }
 
-/// The paths of what is no object; an empty or missing value is its own.
+/// The paths of what is not an object; an empty or missing value is its own.
 fn collect(path: &KeyPath, value: Option<&Value>, leaves: &mut Vec<KeyPath>) {
     match value {
         Some(Value::Object(fields)) if !fields.is_empty() => {

@@ -358,7 +358,7 @@ sections! {
 
 impl Provider {
     /// Whether a variable is left to be put in.
-    pub fn has_references(&self) -> bool {
+    pub(crate) fn has_references(&self) -> bool {
         let texts = [self.base_url.as_deref(), self.api.as_deref()];
         let key = self.api_key.as_ref().map(Secret::reveal);
         let mut texts = texts.into_iter().chain([key]).flatten();

@@ -70,7 +70,7 @@ impl fmt::Display for Origin {
 /// The environment with what a file that cannot be used says of the gateway's door and
 /// that can be read all the same: its port, and the secret that lets in. The defaults
 /// would have the door elsewhere, and open it to who has an earlier secret.
-pub fn with_door(environment: &Environment, paths: &Paths) -> Environment {
+fn with_door(environment: &Environment, paths: &Paths) -> Environment {
     let Ok(mut written) = document::written(&paths.configuration) else {
         return environment.clone();
     };
@@ -79,7 +79,7 @@ pub fn with_door(environment: &Environment, paths: &Paths) -> Environment {
     let variables: Vec<_> = variables
         .filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())))
         .collect();
-    // What is not set stays as it is, which is no secret.
+    // What is not set stays as it is, which is not a secret.
     let _ = substitute::apply(&mut written, &environment.with_fallback(variables));
     let text = |place: &str| match written.pointer(place)? {
         Value::String(text) if !text.trim().is_empty() && !text.contains("${") => {

@@ -91,7 +91,7 @@ pub struct Provider {
 
 impl Provider {
     /// The same with more ways in, which come before those there are.
-    pub fn with_access(mut self, first: Vec<Access>) -> Self {
+    pub(crate) fn with_access(mut self, first: Vec<Access>) -> Self {
         if let Some(access) = first.first() {
             self.key = Some(access.secret.clone());
             self.key_source.clone_from(&access.source);

@@ -108,7 +108,7 @@ pub struct Wanted<'a> {
 
 /// A key that is kept.
 #[derive(Debug)]
-pub struct Kept {
+pub struct KeptKey {
     /// Whether that changed anything.
     pub changed: bool,
     /// Where it is.
@@ -119,7 +119,7 @@ pub struct Kept {
     unsealed: Option<Unsealed>,
 }
 
-impl Kept {
+impl KeptKey {
     fn encrypted(place: PathBuf, changed: bool) -> Self {
         Self {
             changed,
@@ -150,7 +150,7 @@ impl Kept {
 ///
 /// # Errors
 /// When it is no key, is not to replace the one there is, or cannot be written.
-pub fn keep(key: &Secret, provider: Provider, wanted: Wanted<'_>) -> Result<Kept, Error> {
+pub fn keep(key: &Secret, provider: Provider, wanted: Wanted<'_>) -> Result<KeptKey, Error> {
     let document = document(key, provider)?;
     let store = Store::of(wanted.paths, wanted.environment);
     let sealed = store.as_ref().and_then(|store| {
@@ -164,7 +164,7 @@ pub fn keep(key: &Secret, provider: Provider, wanted: Wanted<'_>) -> Result<Kept
             return Err(Error::Other(sealed.file.clone()));
         }
         if is_same && !wanted.plain {
-            return Ok(Kept::encrypted(sealed.file.clone(), false));
+            return Ok(KeptKey::encrypted(sealed.file.clone(), false));
         }
     }
     let path = place(wanted.paths, wanted.agent_id, provider);
@@ -175,7 +175,7 @@ pub fn keep(key: &Secret, provider: Provider, wanted: Wanted<'_>) -> Result<Kept
         match store.keep(wanted.paths, wanted.agent_id, provider.id(), &text) {
             Ok(file) => {
                 remove(&path)?;
-                return Ok(Kept::encrypted(file, true));
+                return Ok(KeptKey::encrypted(file, true));
             }
             Err(why) => unsealed = Some(why),
         }
@@ -187,7 +187,7 @@ pub fn keep(key: &Secret, provider: Provider, wanted: Wanted<'_>) -> Result<Kept
     if let (Some(store), Some(sealed)) = (&store, &sealed) {
         store.remove(sealed).map_err(Error::Sealed)?;
     }
-    Ok(Kept {
+    Ok(KeptKey {
         changed: !is_there || sealed.is_some(),
         place: path,
         is_encrypted: false,

@@ -177,7 +177,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Has the agent-runner's unit read credentials anew, if it runs.
+    /// Makes the agent-runner's unit read credentials again, if it runs.
     pub fn reload_runner(&self) {
         // One that does not run reads them when it is started.
         if service_manager::runtime(self.environment).is_some() {

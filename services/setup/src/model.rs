@@ -33,7 +33,7 @@ const WAYS: &str = "log in to Claude Code (claude, then /login) or Codex (codex 
 pub trait Suite {
     /// What would answer the next message; `None`: it does not say.
     fn answering(&self) -> Option<Answering>;
-    /// Has it read its credentials anew.
+    /// Makes it read its credentials again.
     fn reload(&self);
     /// Shows a login that lies in the agent's home, and adopts it when somebody
     /// says so.

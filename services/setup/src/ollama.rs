@@ -116,11 +116,11 @@ fn is_spoken(model: &Model) -> bool {
     !name.is_empty() && name.len() <= NAME && name.chars().all(is_name) && !makes_vectors
 }
 
-/// Has the configuration ask `model` at `address`; whether that changed it.
+/// Makes the configuration ask `model` at `address`; whether that changed it.
 ///
 /// # Errors
 /// When the file cannot be written, or would be wrong.
-pub fn configure(
+pub(crate) fn configure(
     model: &str,
     address: SocketAddr,
     paths: &Paths,

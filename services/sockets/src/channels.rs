@@ -21,7 +21,7 @@ use super::units::Units;
 /// What starts the units that are linked there.
 const WANTS: &str = "openclaw.target.wants";
 
-/// An account of the configuration, with a token that is no variable's.
+/// An account of the configuration, with a token that is not a variable's.
 #[derive(Debug)]
 pub(super) struct Account {
     /// Its unit.
@@ -132,7 +132,7 @@ pub(super) fn is_linked_right(account: &Account, units: &Units<'_>) -> bool {
     link.symlink_metadata().is_ok() == account.is_on
 }
 
-/// Has the target start the account's unit, if it is on, and not otherwise.
+/// Makes the target start the account's unit, if it is on, and not otherwise.
 pub(super) fn link(account: &Account, units: &Units<'_>) -> Result<(), Failure> {
     let link = units.path(WANTS).join(&account.unit);
     let linked = || {

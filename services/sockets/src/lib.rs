@@ -98,7 +98,7 @@ pub fn bring_in_line(
     Ok(changed)
 }
 
-/// Has an account's daemon started with the suite, or not; whether that was to be
+/// Starts an account's daemon with the suite, or not; whether that was to be
 /// changed.
 fn bring_account(
     account: &channels::Account,

@@ -10,7 +10,7 @@ use openclaw_terminal::{Failure, output};
 
 use crate::arguments::Port;
 
-/// Has the configuration say which port is the gateway's. `keep_set`: one that
+/// Makes the configuration say which port is the gateway's. `keep_set`: one that
 /// somebody set is his, and only told of.
 pub(super) fn choose(
     wanted: Port,

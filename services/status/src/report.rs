@@ -110,7 +110,7 @@ pub struct Runner {
     pub sandbox_stricter: Option<String>,
     /// model-only, allowlist or full.
     pub sandbox_network: String,
-    /// What is less than that sounds like.
+    /// What is weaker than the level's name suggests, in words.
     pub sandbox_weaker: Vec<String>,
     /// Configuration problem.
     pub configuration_problem: Option<String>,
@@ -217,7 +217,7 @@ impl Suite {
     }
 
     /// Each different problem with the configuration once.
-    pub fn configuration_problems(&self) -> Vec<&str> {
+    pub(crate) fn configuration_problems(&self) -> Vec<&str> {
         let gateway = self.gateway.given();
         let runner = self.runner.given();
         let memory = self.memory.given();
@@ -261,7 +261,7 @@ impl<T> Answer<T> {
     }
 
     /// Whether nothing was said although it was asked.
-    pub fn is_missing(&self) -> bool {
+    pub(crate) fn is_missing(&self) -> bool {
         matches!(self, Self::Missing { .. })
     }
 
@@ -299,7 +299,7 @@ pub fn grouped(confinements: &[Confinement]) -> Vec<(String, &Confinement)> {
 
 impl Confinement {
     /// Whether it holds.
-    pub fn is_enforced(&self) -> bool {
+    pub(crate) fn is_enforced(&self) -> bool {
         self.state == "enforced"
     }
 

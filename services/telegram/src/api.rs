@@ -126,7 +126,7 @@ impl Api {
             .pool_idle_timeout(IDLE)
             .tcp_nodelay(true);
         builder = match &options.proxy {
-            // What is to go by a proxy goes by no other way.
+            // With a proxy configured there is no other way out.
             Some(proxy) if !is_taken(proxy) => {
                 return Err(
                     "channels.telegram.proxy is of a kind that is not supported (only \

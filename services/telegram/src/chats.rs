@@ -70,7 +70,7 @@ impl Chats {
             .collect()
     }
 
-    /// Has it looked for again.
+    /// Lets it be looked for again.
     pub(crate) fn put_left(&self, again: Left) {
         if let Some(left) = &mut *lock(&self.left) {
             left.push(again);

@@ -13,7 +13,7 @@ use crate::settings::Options;
 use crate::token;
 
 /// The exit code for a token that Telegram does not accept.
-pub const REFUSED: u8 = 4;
+const REFUSED: u8 = 4;
 /// Bytes of a token on standard input.
 const SIZE_LIMIT: u64 = 4096;
 

@@ -39,7 +39,7 @@ use openclaw_proto::channel::AccountName;
 use bot::Bot;
 
 /// The channel's name.
-pub const CHANNEL: &str = "telegram";
+const CHANNEL: &str = "telegram";
 /// Of the state directory, what all channel daemons have.
 const FOLDERS: &str = "channels";
 

@@ -58,7 +58,7 @@ pub(crate) async fn deliver(
     let begin = progress.parts().len();
     let of_text = |part: &Part| matches!(part, Part::Text(_));
     let first_text = parts.iter().position(of_text);
-    // A reaction is no message.
+    // A reaction is not a message.
     let reactions = parts.iter().filter(|it| **it == Part::Reaction).count();
     for (index, part) in parts.iter().enumerate().skip(begin) {
         let is_last = index + 1 == parts.len();

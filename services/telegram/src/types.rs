@@ -257,7 +257,7 @@ pub(crate) struct Titled {
     pub(crate) title: String,
 }
 
-/// A story, of which bots are told no more.
+/// A story; bots are not told what is in it.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Story {

@@ -170,7 +170,7 @@ impl Meaning {
     }
 }
 
-/// Has the shell run `line` with `arguments`, as git does; the code that it ends with.
+/// Lets the shell run `line` with `arguments`, as git does; the code that it ends with.
 ///
 /// # Errors
 /// When there is no shell.

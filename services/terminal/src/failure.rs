@@ -82,7 +82,7 @@ impl Failure {
     }
 
     /// The reader of standard output is gone (EPIPE). It has what it wanted,
-    /// so this is no failure; a filter such as `head` ends this way.
+    /// so this is not a failure; a filter such as `head` ends this way.
     pub fn reader_gone() -> Self {
         Self::silent(0)
     }

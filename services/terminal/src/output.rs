@@ -110,7 +110,7 @@ pub fn stderr_line(text: &str) {
 
 /// Writes `text` and a line end to standard error, on a terminal in lines that end between words.
 /// A word that has no room in a line, such as a path, is in one piece.
-pub fn stderr_words(text: &str) {
+pub(crate) fn stderr_words(text: &str) {
     if !stderr_is_terminal() {
         return stderr_line(text);
     }

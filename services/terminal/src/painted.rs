@@ -22,7 +22,7 @@ pub enum Style {
     Faint,
     /// As it should be.
     Good,
-    /// Not as it should be, and it goes on.
+    /// Something is wrong, and it goes on all the same.
     Warning,
     /// Broken.
     Bad,

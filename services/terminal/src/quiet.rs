@@ -7,15 +7,15 @@ use nix::unistd::{getpgrp, tcgetpgrp};
 
 use crate::output;
 
-/// Has a terminal mark no more what is pasted, as an editor of lines asks for.
+/// Stops a terminal from marking what is pasted, as an editor of lines asks for.
 const PASTES_AS_TYPED: &str = "\u{1b}[?2004l";
 
 /// The terminal as it was, which it is again when this is dropped: an editor of lines that is
 /// left in the middle of one leaves it as it has it.
 #[derive(Debug)]
-pub struct Kept(Option<Termios>);
+pub struct TerminalModes(Option<Termios>);
 
-impl Kept {
+impl TerminalModes {
     /// As it is now.
     #[must_use]
     pub fn now() -> Self {
@@ -23,7 +23,7 @@ impl Kept {
     }
 }
 
-impl Drop for Kept {
+impl Drop for TerminalModes {
     fn drop(&mut self) {
         let Some(before) = &self.0 else { return };
         // A terminal that is gone shows nothing any more.
@@ -40,7 +40,7 @@ impl Drop for Kept {
 pub struct Quiet(Option<Termios>);
 
 impl Quiet {
-    /// Has the terminal be so, where standard input and output are one and it is this program's
+    /// Puts the terminal into that state, where standard input and output are one and it is this program's
     /// turn there: in the background it would be stopped for it.
     #[must_use]
     pub fn begin() -> Self {
@@ -59,7 +59,7 @@ impl Quiet {
         }
     }
 
-    /// Has it be as before, and leaves what was typed meanwhile to whoever reads next.
+    /// Restores it, and leaves what was typed meanwhile to whoever reads next.
     pub fn end(mut self) {
         if let Some(before) = self.0.take() {
             // As in drop.

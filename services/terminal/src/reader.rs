@@ -100,7 +100,7 @@ pub(crate) fn give(text: &[u8]) -> Option<io::Result<()>> {
     Some(running().as_mut()?.give(text))
 }
 
-/// Has standard output be the terminal again where the pager reads no more, and has shown
+/// Makes standard output the terminal again when the pager no longer reads and has shown
 /// nothing; what is to be written again.
 pub(crate) fn take_back() -> Option<Vec<u8>> {
     let mut running = running();

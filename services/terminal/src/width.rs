@@ -29,7 +29,7 @@ pub fn cut(text: &str, room: usize) -> String {
 
 /// `text` with blanks behind it until it takes `width` columns.
 #[must_use]
-pub fn pad(text: &str, width: usize) -> String {
+pub(crate) fn pad(text: &str, width: usize) -> String {
     let blanks = width.saturating_sub(columns(text));
     format!("{text}{:blanks$}", "")
 }

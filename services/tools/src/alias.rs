@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// Arguments' other names with the real ones.
-pub type Renames = &'static [(&'static str, &'static str)];
+pub(crate) type Renames = &'static [(&'static str, &'static str)];
 
 /// Another name of a tool.
 #[derive(Debug, Clone)]

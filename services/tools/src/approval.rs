@@ -25,7 +25,8 @@ use safe::SafeBins;
 
 pub use command::{NotSimple, Word, Words, parse};
 pub use settled::only_once;
-pub use shown::{shown, shown_with};
+pub use shown::shown;
+use shown::shown_with;
 
 /// When somebody is asked (`tools.exec.ask`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -74,21 +74,21 @@ impl FailureKind {
     /// Somebody was asked and said no, or nobody answered; nothing ran.
     pub const DENIED: Self = Self(Cow::Borrowed("denied"));
     /// What a change was to be made to is not there, or is there twice.
-    pub const NO_MATCH: Self = Self(Cow::Borrowed("no_match"));
+    pub(crate) const NO_MATCH: Self = Self(Cow::Borrowed("no_match"));
     /// A file or folder that is not there, or not visible from here.
     pub const NOT_FOUND: Self = Self(Cow::Borrowed("not_found"));
     /// Refused by file permissions or by the sandbox.
-    pub const PERMISSION_DENIED: Self = Self(Cow::Borrowed("permission_denied"));
+    pub(crate) const PERMISSION_DENIED: Self = Self(Cow::Borrowed("permission_denied"));
     /// A folder, device or pipe where a regular file is needed, or the reverse.
-    pub const WRONG_FILE_TYPE: Self = Self(Cow::Borrowed("wrong_file_type"));
+    pub(crate) const WRONG_FILE_TYPE: Self = Self(Cow::Borrowed("wrong_file_type"));
     /// A file that is not text.
-    pub const BINARY_FILE: Self = Self(Cow::Borrowed("binary_file"));
+    pub(crate) const BINARY_FILE: Self = Self(Cow::Borrowed("binary_file"));
     /// More than a named limit allows.
-    pub const TOO_LARGE: Self = Self(Cow::Borrowed("too_large"));
+    pub(crate) const TOO_LARGE: Self = Self(Cow::Borrowed("too_large"));
     /// Stopped at its time limit.
     pub const TIMEOUT: Self = Self(Cow::Borrowed("timeout"));
     /// Any other error of the operating system.
-    pub const IO: Self = Self(Cow::Borrowed("io"));
+    pub(crate) const IO: Self = Self(Cow::Borrowed("io"));
     /// The tool's code panicked.
     pub const CRASHED: Self = Self(Cow::Borrowed("crashed"));
 

@@ -20,7 +20,6 @@ mod report;
 mod text;
 mod validation;
 
-pub use alias::Renames;
 pub use builtin::{Builtin, Workspace};
 pub use call::{FailureKind, ToolCall, ToolFailure, ToolResult};
 pub use definition::ToolDefinition;

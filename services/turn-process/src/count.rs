@@ -65,7 +65,7 @@ impl Count {
         })
     }
 
-    /// Takes note of what came of a call.
+    /// Notes the result of a call.
     pub(crate) fn result(&mut self, result: &ToolResult) {
         self.repeats
             .result(&result.call_id, result.success, &result.output);

@@ -23,7 +23,7 @@ pub enum HostTool {
     MemoryWrite,
     /// Makes and looks after jobs of the schedule.
     Cron,
-    /// Has something said later.
+    /// Says something later.
     Remind,
     /// Says which backend, agent and session this is.
     SessionStatus,

@@ -15,7 +15,7 @@ use openclaw_config::pipeline::{dot_env, include, merge};
 use openclaw_settings::credential_files;
 
 /// The name that stands for every file of a folder.
-pub const ANY: &str = "*";
+pub(crate) const ANY: &str = "*";
 
 /// The files of a configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

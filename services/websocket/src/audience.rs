@@ -15,7 +15,7 @@ pub(super) enum Audience<'a> {
     Run(&'a str),
     /// Of these, who asked for the arguments and results of tools.
     Tools(&'a str),
-    /// Of these, who did not.
+    /// Those of them who did not.
     Toolless(&'a str),
     /// Who watches runs of this session in the form of seed 002.
     Seed(&'a str),

@@ -30,8 +30,10 @@ use openclaw_doors::throttle::Throttle;
 use openclaw_protocol::client::Role;
 use openclaw_protocol::scope::Scope;
 use openclaw_protocol::{Failure, Request, params, response};
+use openclaw_runs::injected::say;
 use openclaw_runs::{Core, Sender, SenderRole};
 use openclaw_schedule::Schedule;
+use openclaw_sessions::SessionKey;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -40,6 +42,7 @@ use super::health::Health;
 use super::hub::Hub;
 use super::presence::Presence;
 use super::recent_sends::RecentSends;
+use super::refused::{refused, stored};
 use super::run_report::RunReporter;
 
 type Answering = Pin<Box<dyn Future<Output = Result<Answer, Failure>> + Send>>;
@@ -58,7 +61,7 @@ impl From<Value> for Answer {
     }
 }
 
-/// What the methods work with.
+/// The parts of the gateway that methods use.
 pub(super) struct Context {
     pub(super) core: Arc<Core>,
     /// The accounts of channels, and who speaks for them.
@@ -95,12 +98,25 @@ impl Call {
     /// The client as a sender of messages.
     fn sender(&self) -> Sender {
         Sender {
-            standing: SenderRole::Owner,
+            role: SenderRole::Owner,
             id: self.client.identity.id.as_str().to_owned(),
             approves: self.client.identity.may(Scope::Approvals),
             // By the channel of its runs, which others than this client may follow.
             follows_levels: false,
         }
+    }
+
+    /// The session that parameters name.
+    fn key(&self, session: &str, agent_id: Option<&str>) -> Result<SessionKey, Failure> {
+        let agent = agent_id.unwrap_or_default();
+        self.context.core.key(session, agent).map_err(refused)
+    }
+
+    /// Says `text` in a session as the assistant; the id of the entry.
+    async fn say(&self, key: &SessionKey, text: &str) -> Result<String, Failure> {
+        let core = &self.context.core;
+        let said = say(&core.storage, &core.bus, key, text).await;
+        said.map_err(|fault| stored(&fault))
     }
 
     /// The parameters.

@@ -2,7 +2,7 @@
 //! languages: how often the line that answers comes first, and that nothing is
 //! said where nothing answers.
 //!
-//! There are twenty-one sets, of other people and other topics. In the second, some
+//! There are twenty-three sets, of other people and other topics. In the second, some
 //! questions were asked before, and what was answered then says nothing; from the
 //! third on, facts are replaced, denied, and asked for two at a time. The fourth and
 //! those after it were written before the program was tried on them: of the seventh to
@@ -89,6 +89,10 @@ const EIGHTEENTH: Set = set!("eighteenth", 60, 60, 3, "", 83);
 const NINETEENTH: Set = set!("nineteenth", 60, 60, 1, "", 81);
 const TWENTIETH: Set = set!("twentieth", 60, 60, 2, "");
 const TWENTY_FIRST: Set = set!("twenty-first", 60, 60, 3, "");
+// Of an author who knew nothing of the program, and not worked with: of the 35 questions of each in words
+// of the note 31 and 33 are answered, of the 25 in others 6 and 4.
+const TWENTY_SECOND: Set = set!("twenty-second", 60, 60, 8, "", 61);
+const TWENTY_THIRD: Set = set!("twenty-third", 60, 60, 4, "", 61);
 /// 2026-11-22T12:00:00Z.
 const NOW_MS: i64 = 1_795_348_800_000;
 /// The fewest of the answerable questions, in percent, whose line comes first.
@@ -479,4 +483,24 @@ fn answers_of_a_twenty_first_persons_notes_come_with_their_line_first() {
 #[test]
 fn answers_are_not_made_up_of_a_twenty_first_persons_notes() {
     ask_for_nothing(&TWENTY_FIRST);
+}
+
+#[test]
+fn answers_of_a_twenty_second_persons_notes_come_with_their_line_first() {
+    ask(&TWENTY_SECOND);
+}
+
+#[test]
+fn answers_are_not_made_up_of_a_twenty_second_persons_notes() {
+    ask_for_nothing(&TWENTY_SECOND);
+}
+
+#[test]
+fn answers_of_a_twenty_third_persons_notes_come_with_their_line_first() {
+    ask(&TWENTY_THIRD);
+}
+
+#[test]
+fn answers_are_not_made_up_of_a_twenty_third_persons_notes() {
+    ask_for_nothing(&TWENTY_THIRD);
 }

@@ -145,16 +145,7 @@ impl<'a> Following<'a> {
     /// Closes the spool of a process that is gone without a last word.
     async fn close(&mut self) {
         let terminal = if self.entry.cancel.is_cancelled() {
-            Kind::Aborted {
-                reason: self
-                    .entry
-                    .reason
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .clone(),
-                backend_session: None,
-                backend: String::new(),
-            }
+            self.entry.aborted()
         } else {
             self.died(self.held.verdict().await)
         };

@@ -59,7 +59,7 @@ pub(super) struct Bus {
 pub(crate) struct Systemd {
     bus: Bus,
     line: Mutex<Option<Connection>>,
-    /// Whoever has the manager tell what changes.
+    /// Locked while the manager is asked to report changes.
     pub(super) listening: Mutex<()>,
     /// Cleared when a unit with namespaces does not start here.
     namespaces: AtomicBool,

@@ -1,4 +1,4 @@
-//! What a provider's stream may have that is no answer.
+//! What a provider's stream may have that is not an answer.
 
 use openclaw_turn::Code;
 

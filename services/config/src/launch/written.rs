@@ -110,7 +110,7 @@ fn walk(path: &Path, mut step: impl FnMut(&Path) -> bool) -> PathBuf {
                 }
                 rest.extend(reversed(&target));
             }
-            // It is no link, or not there.
+            // It is not a link, or not there.
             _ => real = next,
         }
     }

@@ -55,7 +55,7 @@ pub fn overlays(configuration: &Path) -> Result<Vec<Source>, Error> {
     paths.into_iter().map(read).collect()
 }
 
-/// `/dev/null.d` cannot be there: its parent is no folder.
+/// `/dev/null.d` cannot be there: its parent is not a folder.
 fn is_absent(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }

@@ -81,7 +81,7 @@ const FLAGS: [&str; 20] = [
 /// Options that name a variable, or set one.
 const VARIABLES: [&str; 2] = ["e", "env"];
 
-/// Digits of a number that is no secret: a port, an amount.
+/// Digits of a number that is not a secret: a port, an amount.
 const DIGITS: usize = 6;
 
 /// Whether the argument at `at` may be a secret.

@@ -11,7 +11,7 @@ use super::Schema;
 /// The member of a schema that has them.
 const KEY: &str = "$defs";
 
-/// What a schema defines, by name.
+/// The definitions of a schema, by name.
 #[derive(Debug, Default)]
 pub(super) struct Definitions(BTreeMap<String, Definition>);
 

@@ -10,14 +10,14 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 const PATIENCE: Duration = Duration::from_secs(3600);
 
 /// Codes that hold at once for an account, as in OpenClaw.
-pub const REQUESTS: i64 = 3;
+pub(crate) const REQUESTS: i64 = 3;
 
 /// Characters of a name that are kept.
 const NAME_LENGTH: usize = 100;
 
 /// What somebody is told who wants to talk.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Asked {
+pub enum PairingAnswer {
     /// A code; nobody told them before.
     New(Request),
     /// Nothing: they were told.
@@ -36,7 +36,11 @@ pub enum Decided {
 }
 
 /// Somebody wants to talk, and is told `code` if nobody told them one yet.
-pub fn ask(connection: &Connection, request: Request, now_ms: i64) -> rusqlite::Result<Asked> {
+pub fn ask(
+    connection: &Connection,
+    request: Request,
+    now_ms: i64,
+) -> rusqlite::Result<PairingAnswer> {
     tidy(connection, now_ms)?;
     let (channel, account) = (&request.account.channel, &request.account.account);
     let waiting: i64 = connection
@@ -51,17 +55,17 @@ pub fn ask(connection: &Connection, request: Request, now_ms: i64) -> rusqlite::
         )?
         .query_row([channel, account, &request.peer], |row| row.get(0))?;
     if waits {
-        return Ok(Asked::Waits);
+        return Ok(PairingAnswer::Waits);
     }
     if waiting >= REQUESTS {
-        return Ok(Asked::Full);
+        return Ok(PairingAnswer::Full);
     }
     let name: String = request.name.chars().take(NAME_LENGTH).collect();
     connection.execute(
         "INSERT INTO channel_requests VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         params![channel, account, request.peer, request.code, name, now_ms],
     )?;
-    Ok(Asked::New(Request {
+    Ok(PairingAnswer::New(Request {
         name,
         created_ms: now_ms,
         ..request
@@ -108,7 +112,7 @@ pub fn approve(connection: &Connection, code: &str, now_ms: i64) -> rusqlite::Re
     Ok(Decided::Done(request, is_owner))
 }
 
-/// Does not let in whoever was told `code`; they may ask again.
+/// Refuses the person who was told `code`; they may ask again.
 pub fn deny(connection: &Connection, code: &str, now_ms: i64) -> rusqlite::Result<Decided> {
     let request = take(connection, code, now_ms)?;
     Ok(request.map_or(Decided::Unknown, |request| Decided::Done(request, false)))

@@ -55,18 +55,18 @@ fn pairing_gives_three_codes_for_an_hour_each_once() {
     let ask = |name: &str, peer: &str, code: &str, at| {
         super::ask(&ledger, request(name, peer, code), at).unwrap()
     };
-    assert!(matches!(ask("a", "1", "C1", 0), Asked::New(_)));
+    assert!(matches!(ask("a", "1", "C1", 0), PairingAnswer::New(_)));
     let may = |peer: &str, now_ms| may_ask(&ledger, &account("a"), peer, now_ms).unwrap();
     assert!(!may("1", 1) && may("2", 1));
-    assert_eq!(ask("a", "1", "C2", 1), Asked::Waits);
-    assert!(matches!(ask("a", "2", "C3", 2), Asked::New(_)));
-    assert!(matches!(ask("a", "3", "C4", 3), Asked::New(_)));
+    assert_eq!(ask("a", "1", "C2", 1), PairingAnswer::Waits);
+    assert!(matches!(ask("a", "2", "C3", 2), PairingAnswer::New(_)));
+    assert!(matches!(ask("a", "3", "C4", 3), PairingAnswer::New(_)));
     assert!(!may("4", 4) && may("4", 4 + HOUR));
-    assert_eq!(ask("a", "4", "C5", 4), Asked::Full);
-    assert!(matches!(ask("b", "4", "C6", 5), Asked::New(_)));
+    assert_eq!(ask("a", "4", "C5", 4), PairingAnswer::Full);
+    assert!(matches!(ask("b", "4", "C6", 5), PairingAnswer::New(_)));
     assert_eq!(requests(&ledger, 6).unwrap().len(), 4);
     // The first one's hour is over.
-    assert!(matches!(ask("a", "4", "C7", HOUR), Asked::New(_)));
+    assert!(matches!(ask("a", "4", "C7", HOUR), PairingAnswer::New(_)));
     assert_eq!(approve(&ledger, "C1", HOUR).unwrap(), Decided::Unknown);
 }
 

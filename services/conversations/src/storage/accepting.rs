@@ -12,7 +12,7 @@ use openclaw_sessions::transcript::{Draft, Marker, Message, UserMessage};
 use openclaw_settings::{SendTarget, SessionSettings};
 use serde_json::{Value, json};
 
-use super::command::{Acceptance, Admitted, Incoming, Reply, Said};
+use super::command::{Acceptance, Admitted, Incoming, Intent, Reply};
 use super::delivery;
 use super::ledger::{Change, Record};
 use super::policy::{self, Anew};
@@ -84,9 +84,9 @@ impl StateFiles {
         let settings = self.session_files.settings();
         let anew = self.anew(&settings.session, &incoming, now)?;
         let said = match &anew {
-            None if incoming.command.is_some() => Said::Command,
-            None => Said::Text(incoming.text.clone()),
-            Some(anew) => anew.text.clone().map_or(Said::Reset, Said::Text),
+            None if incoming.command.is_some() => Intent::Command,
+            None => Intent::Text(incoming.text.clone()),
+            Some(anew) => anew.text.clone().map_or(Intent::Reset, Intent::Text),
         };
         let drafts = drafts(&incoming, anew.as_ref(), &said, now);
         let before = self
@@ -100,7 +100,7 @@ impl StateFiles {
             entry.reset(now);
         }
         entry.touch(now);
-        if said != Said::Command {
+        if said != Intent::Command {
             for field in ["archivedAt", "archivedBy", "archiveReason"] {
                 entry.clear(field);
             }
@@ -206,7 +206,7 @@ fn note_channel(entry: &mut SessionEntry, channel: &str, chat_type: &str) {
 }
 
 /// The entries of a message; the user's is the last.
-fn drafts(incoming: &Incoming, anew: Option<&Anew>, said: &Said, now: i64) -> Vec<Draft> {
+fn drafts(incoming: &Incoming, anew: Option<&Anew>, said: &Intent, now: i64) -> Vec<Draft> {
     let mut drafts = Vec::new();
     if let Some(anew) = anew {
         drafts.push(Draft::from(Marker::Reset {
@@ -214,8 +214,8 @@ fn drafts(incoming: &Incoming, anew: Option<&Anew>, said: &Said, now: i64) -> Ve
         }));
     }
     let text = match said {
-        Said::Text(text) => text,
-        Said::Reset | Said::Command => &incoming.text,
+        Intent::Text(text) => text,
+        Intent::Reset | Intent::Command => &incoming.text,
     };
     let user = UserMessage::of_run(&incoming.run_id, text.as_str(), now);
     let mut message = Message::User(user);
@@ -224,7 +224,7 @@ fn drafts(incoming: &Incoming, anew: Option<&Anew>, said: &Said, now: i64) -> Ve
     if let Some(route) = route.and_then(|route| serde_json::to_value(route).ok()) {
         message.set_route(route);
     }
-    if *said == Said::Reset {
+    if *said == Intent::Reset {
         message.set_command(RESET_COMMAND);
     } else if let Some(command) = incoming.command {
         message.set_command(command);

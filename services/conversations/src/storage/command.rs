@@ -16,7 +16,7 @@ use crate::fault::Fault;
 
 pub(crate) type Reply<T> = oneshot::Sender<Result<T, Fault>>;
 
-/// A message that wants to be accepted.
+/// A message that is to be accepted.
 #[derive(Debug, Clone)]
 pub struct Incoming {
     /// The id of the run that it is to have.
@@ -54,14 +54,14 @@ pub struct Admitted {
     /// Where its entry is.
     pub transcript: PathBuf,
     /// What the model is to be told.
-    pub said: Said,
+    pub said: Intent,
     /// What the session wants instead of its agent's settings.
     pub overrides: Overrides,
 }
 
-/// What a message says to whom.
+/// What a message is for, and to whom it speaks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Said {
+pub enum Intent {
     /// To the model.
     Text(String),
     /// To the gateway: the conversation has begun anew.

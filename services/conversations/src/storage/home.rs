@@ -9,7 +9,7 @@ use openclaw_sessions::home::{self, Document, NewExchange, View};
 use openclaw_sessions::transcript::{self, Count, Draft, Message, Transcript};
 use openclaw_sessions::{AgentId, Error, SessionKey, now_ms};
 
-use super::command::{Incoming, Said};
+use super::command::{Incoming, Intent};
 use super::session_files::SessionFiles;
 use crate::route;
 
@@ -45,14 +45,14 @@ impl Home {
     }
 
     /// A message was accepted, if the disk takes it.
-    pub(super) fn asked(&mut self, incoming: &Incoming, said: &Said, is_anew: bool, now: i64) {
+    pub(super) fn asked(&mut self, incoming: &Incoming, said: &Intent, is_anew: bool, now: i64) {
         if incoming.key != self.key {
             return;
         }
         if is_anew {
             self.begin_anew(&incoming.key);
         }
-        if let Said::Text(text) = said {
+        if let Intent::Text(text) = said {
             let exchange = NewExchange {
                 user_text: text.clone(),
                 bot_text: String::new(),
@@ -88,7 +88,7 @@ impl Home {
         }
     }
 
-    /// A run has its end. What was said before an error is no answer: it is in
+    /// A run has its end. What was said before an error is not an answer: it is in
     /// the transcript alone.
     pub(super) fn answered(&mut self, run_id: &str, key: &SessionKey, whole: bool, now: i64) {
         match self.open.remove(run_id) {

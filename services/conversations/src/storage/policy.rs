@@ -11,7 +11,7 @@ use openclaw_settings::{ResetPolicy, SessionSettings};
 pub(super) struct Anew {
     /// The reason that the transcript keeps.
     pub(super) reason: &'static str,
-    /// What is left of the message; None: nothing is.
+    /// The rest of the message; None: it is empty.
     pub(super) text: Option<String>,
 }
 

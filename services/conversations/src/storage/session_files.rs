@@ -47,7 +47,7 @@ pub(super) struct Written {
 impl SessionFiles {
     /// Opens the indexes of all agents that are configured, and of those that
     /// have one.
-    /// `notes` are what the files of the indexes were not written after.
+    /// `notes` are the changes that the files of the indexes do not have yet.
     pub(super) fn open(configuration: Configuration, notes: &[Note]) -> Result<Self, Error> {
         let settings = configuration.settings();
         // Before anything is read: transcripts may be behind it.

@@ -73,7 +73,7 @@ impl Staged {
         self
     }
 
-    /// What is left to tell the ledger.
+    /// The changes that the ledger has not been told yet.
     pub(super) fn take_changes(&mut self) -> Vec<Change> {
         let changes = match self.fault {
             None => std::mem::take(&mut self.changes),

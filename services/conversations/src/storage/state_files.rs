@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use openclaw_daemon::{Configuration, failure};
-use openclaw_proto::feed::{self, Event};
+use openclaw_proto::feed;
 use openclaw_sessions::forgetting::Words;
 use openclaw_sessions::store::{SessionEntry, Store};
 use openclaw_sessions::transcript::{Draft, Message};
@@ -84,7 +84,8 @@ impl StateFiles {
             Ok(())
         } else {
             // Nobody listens yet; it is told to whoever asks for it.
-            self.tell(&changes).map(drop)
+            let told = self.ledger.apply(&changes);
+            told.map(drop).map_err(self.of_ledger())
         }
     }
 
@@ -104,11 +105,6 @@ impl StateFiles {
 
     pub(super) fn open_runs(&self) -> Result<Vec<Record>, Fault> {
         self.ledger.open_runs().map_err(self.of_ledger())
-    }
-
-    /// Tells the ledger what is durable now; what happened by that.
-    pub(super) fn tell(&mut self, changes: &[Change]) -> Result<Vec<Event>, Fault> {
-        self.ledger.apply(changes).map_err(self.of_ledger())
     }
 
     /// Puts on disk what the ledger was told.
@@ -145,7 +141,7 @@ impl StateFiles {
         self.home.update(&mut self.session_files);
     }
 
-    /// Has the home session's view made from what the transcript says now.
+    /// Makes the home session's view from what the transcript says now.
     pub(super) fn make_home_anew(&mut self) {
         self.home.make_anew();
         self.update_home();

@@ -269,7 +269,8 @@ impl Worker {
         }
         self.sync_at
             .get_or_insert_with(|| Instant::now() + LEDGER_INTERVAL);
-        let events = self.state_files.tell(changes)?;
+        let told = self.state_files.ledger.apply(changes);
+        let events = told.map_err(self.state_files.of_ledger())?;
         if let (Some(hear), false) = (self.told.listener.get(), events.is_empty()) {
             hear(events);
         }

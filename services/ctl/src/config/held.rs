@@ -2,7 +2,7 @@
 
 use openclaw_config::{Environment, KeyPath, Paths, redact};
 use openclaw_foreground::environment_file;
-use openclaw_settings::holder::{self, Held};
+use openclaw_settings::holder::{self, OverridingValue};
 use openclaw_terminal::output;
 use serde_json::Value;
 
@@ -47,12 +47,12 @@ pub(super) fn holder(key: &KeyPath, paths: &Paths, environment: &Environment) ->
         .map(said)
 }
 
-fn all(keys: &[KeyPath], paths: &Paths, environment: &Environment) -> Vec<Held> {
+fn all(keys: &[KeyPath], paths: &Paths, environment: &Environment) -> Vec<OverridingValue> {
     // As the daemons have it, the agent-runner's variables included.
     let environment = run::environment(paths, environment);
     let file = environment_file::read(paths).unwrap_or_default();
     let environment = environment.with_fallback(file);
-    let mut all: Vec<Held> = Vec::new();
+    let mut all: Vec<OverridingValue> = Vec::new();
     for key in keys {
         // What is wrong with the configuration was said before.
         for held in holder::held(paths, &environment, key).unwrap_or_default() {
@@ -64,8 +64,8 @@ fn all(keys: &[KeyPath], paths: &Paths, environment: &Environment) -> Vec<Held> 
     all
 }
 
-fn said(held: &Held) -> String {
-    let Held { key, by, value } = held;
+fn said(held: &OverridingValue) -> String {
+    let OverridingValue { key, by, value } = held;
     let Some(value) = value else {
         return format!("{by} takes {key} away");
     };

@@ -40,7 +40,7 @@ impl Attending {
         }
     }
 
-    /// What is told next, and the telling of what comes after it.
+    /// What is told next, and the state for what comes after it.
     pub(super) async fn step(mut self) -> Option<(Result<Instruction, Refused>, Self)> {
         if self.is_over {
             return None;

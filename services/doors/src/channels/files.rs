@@ -93,7 +93,7 @@ pub(super) fn io_fault(
 }
 
 /// A file that is being put. It is gone when it is not kept.
-pub struct Waiting {
+pub(crate) struct Waiting {
     id: String,
     path: PathBuf,
     file: File,
@@ -105,7 +105,7 @@ pub struct Waiting {
 
 impl Waiting {
     /// Adds a part.
-    pub async fn add(&mut self, content: &[u8]) -> Result<(), FileFault> {
+    pub(crate) async fn add(&mut self, content: &[u8]) -> Result<(), FileFault> {
         self.size += content.len() as u64;
         if self.size > self.limit_mb.saturating_mul(MEGABYTE) {
             return Err(self.too_large());
@@ -115,7 +115,7 @@ impl Waiting {
     }
 
     /// Makes it durable.
-    pub async fn keep(mut self) -> Result<Stored, FileFault> {
+    pub(crate) async fn keep(mut self) -> Result<Stored, FileFault> {
         let synced = async {
             self.file.flush().await?;
             self.file.sync_all().await
@@ -147,7 +147,7 @@ impl Drop for Waiting {
 
 impl Channels {
     /// Begins to take a file.
-    pub async fn new_file(&self, head: &FileHead) -> Result<Waiting, Refused> {
+    pub(crate) async fn new_file(&self, head: &FileHead) -> Result<Waiting, Refused> {
         let settings = self.core.configuration.settings();
         let (canonical, account) = Self::account_that_is_on(&settings, &head.account)?;
         let id = Uuid::new_v4().to_string();

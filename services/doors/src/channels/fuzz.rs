@@ -1,6 +1,6 @@
 //! What channel daemons hand in, as the wire has it.
 
-use openclaw_inbound::{Facts, Known, Verdict, about, decision_of, judge, said, said_by};
+use openclaw_inbound::{Facts, PairedPeople, Verdict, about, decision_of, judge, said, said_by};
 use openclaw_proto::channel::{Abilities, HandIn, What};
 use openclaw_proto::wire::channel as wire;
 use openclaw_settings::keys::channels::Account;
@@ -33,7 +33,7 @@ pub fn hand_in(bytes: &[u8]) {
         is_bot: hand_in.sender.is_bot,
         is_to_bot: true,
     };
-    let verdict = judge(&account, &facts, Known::default());
+    let verdict = judge(&account, &facts, PairedPeople::default());
     assert!(!matches!(verdict, Verdict::Allow { .. }), "{verdict:?}");
     let told = about("telegram", &Abilities::default(), &hand_in.place);
     assert!(told.lines().count() <= ABOUT, "{told:?}");

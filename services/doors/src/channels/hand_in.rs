@@ -4,14 +4,16 @@ use openclaw_commands::SenderRole;
 use openclaw_conversations::channels as ledger;
 use openclaw_conversations::{Refusal, storage};
 use openclaw_inbound::SaidAs;
-use openclaw_inbound::{Facts, Known, Verdict, about, agent_of, one_line, said, said_by, speaker};
+use openclaw_inbound::{
+    Facts, PairedPeople, Verdict, about, agent_of, one_line, said, said_by, speaker,
+};
 use openclaw_proto::channel::{
     AccountName, Answer, HandIn, HandedIn, Ignored, IgnoredCode, Message, Outcome, Reaction, Taken,
     What,
 };
 use openclaw_proto::gateway::{self, ChatKind, Route};
 use openclaw_proto::runner::ContextFile;
-use openclaw_runs::queue::Wish;
+use openclaw_runs::queue::QueueRequest;
 use openclaw_runs::{Extra, Sender};
 use openclaw_sessions::{SessionKey, now_ms};
 use openclaw_settings::Settings;
@@ -148,12 +150,12 @@ impl Channels {
                 is_member,
                 "the bot was taken into a chat, or out of one"
             );
-            // In the journal, which is all: whoever likes may take it in and out.
+            // Only the journal says so: anybody may do it.
             let reason = "it is noted";
             return Ok(Step::Over(ignored(IgnoredCode::Unknown, reason)));
         }
         let owners = &incoming.settings.channels.owners;
-        let known = Known {
+        let known = PairedPeople {
             is_paired: seen.pairing.is_paired,
             is_paired_owner: seen.pairing.is_owner,
             has_paired_owner: seen.pairing.has_owner,
@@ -232,7 +234,7 @@ impl Channels {
         Extra {
             sender,
             instructions: channel.into_iter().chain(prompt).collect(),
-            queue: Some(Wish::default()),
+            queue: Some(QueueRequest::default()),
             ..Extra::default()
         }
     }
@@ -258,7 +260,7 @@ impl Channels {
         let paths = self
             .taken_files(&incoming.canonical, message, workspace)
             .await?;
-        let text = self.text(incoming, message, &paths, extra.sender.standing);
+        let text = self.text(incoming, message, &paths, extra.sender.role);
         let started = gateway::Message {
             text,
             session_key: String::new(),
@@ -417,7 +419,7 @@ impl Channels {
         Ok(())
     }
 
-    /// Has the agent told with its next turn, also if the gateway is killed before
+    /// Tells the agent with its next turn, also if the gateway is killed before
     /// that; kept with what became of it.
     async fn tell(
         &self,

@@ -1,7 +1,7 @@
 //! What becomes of something that came in, by who says it and by what runs there.
 
 use openclaw_commands::SenderRole;
-use openclaw_inbound::{Facts, Known, Verdict, judge};
+use openclaw_inbound::{Facts, PairedPeople, Verdict, judge};
 use openclaw_proto::channel::What;
 use openclaw_runs::{Run, Sender};
 
@@ -16,7 +16,7 @@ impl Channels {
         &self,
         incoming: &Incoming<'_>,
         facts: &Facts<'_>,
-        known: Known<'_>,
+        known: PairedPeople<'_>,
     ) -> Verdict {
         let verdict = judge(incoming.account, facts, known);
         let is_stop = matches!(&incoming.hand_in.what,
@@ -44,7 +44,7 @@ impl Channels {
         let Ok(key) = self.key(incoming, agent) else {
             return false;
         };
-        let is_owner = sender.standing == SenderRole::Owner;
+        let is_owner = sender.role == SenderRole::Owner;
         let began = |run: &Run| {
             let began = run.route.as_ref()?.sender.as_deref()?;
             Some(began == sender.id)

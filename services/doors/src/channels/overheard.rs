@@ -75,7 +75,7 @@ impl Overheard {
         groups.push_back((group.to_owned(), said));
     }
 
-    /// `text` with what was said before it, which is kept no more.
+    /// `text` with what was said before it, which is no longer kept.
     pub(super) fn before(&self, group: &str, text: String) -> String {
         match take(&mut self.lock(), group) {
             None => text,

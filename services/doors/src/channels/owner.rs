@@ -61,7 +61,7 @@ impl Channels {
 
     /// Lets in whoever was told `code`, or does not; None: no such code holds.
     /// Whoever is let in is told.
-    pub async fn decide_pairing(
+    pub(crate) async fn decide_pairing(
         &self,
         code: String,
         is_approved: bool,
@@ -97,7 +97,7 @@ impl Channels {
 
     /// Takes back that `peer` was let in at the account `named`, which the configuration
     /// need not have any more; None: nobody let them in.
-    pub async fn revoke_pairing(
+    pub(crate) async fn revoke_pairing(
         &self,
         named: &AccountName,
         peer: &str,

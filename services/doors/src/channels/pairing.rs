@@ -1,6 +1,6 @@
 //! Codes for strangers.
 
-use openclaw_conversations::channels::{self as ledger, Asked};
+use openclaw_conversations::channels::{self as ledger, PairingAnswer};
 use openclaw_conversations::outbox::{self, NewDelivery};
 use openclaw_inbound::CODE_LENGTH;
 use openclaw_proto::channel::{IgnoredCode, What};
@@ -41,7 +41,7 @@ impl Channels {
         let pair = move |connection: &rusqlite::Connection| {
             let now = now_ms();
             let account = request.account.clone();
-            if let Asked::New(request) = ledger::ask(connection, request, now)? {
+            if let PairingAnswer::New(request) = ledger::ask(connection, request, now)? {
                 let reply = pairing_reply(&request, &route);
                 outbox::add(connection, &reply, now)?;
             }

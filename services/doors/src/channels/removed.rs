@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use openclaw_conversations::channels as ledger;
 use openclaw_daemon::failure;
-use openclaw_inbound::{Facts, Known, Verdict, judge};
+use openclaw_inbound::{Facts, PairedPeople, Verdict, judge};
 use openclaw_proto::channel::AccountName;
 use openclaw_proto::gateway::{ChatKind, Route};
 use openclaw_runs::Run;
@@ -106,7 +106,7 @@ fn may_talk(
         is_bot: false,
         is_to_bot: true,
     };
-    let known = Known {
+    let known = PairedPeople {
         is_paired: pairing.is_paired,
         is_paired_owner: pairing.is_owner,
         has_paired_owner: pairing.has_owner,

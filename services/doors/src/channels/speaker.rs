@@ -84,7 +84,7 @@ impl Channels {
 
     /// Whether `speaker` may follow the run `run_id`, which one of the accounts brought that
     /// it speaks for, or is told the answer of.
-    pub async fn must_follow(&self, speaker: Speaker, run_id: &str) -> Result<(), Refused> {
+    pub(crate) async fn must_follow(&self, speaker: Speaker, run_id: &str) -> Result<(), Refused> {
         if speaker == Speaker::Owner {
             return Ok(());
         }
@@ -110,7 +110,7 @@ impl Channels {
     }
 
     /// Whether `speaker` may say what became of the delivery `id`.
-    pub async fn must_report(&self, speaker: Speaker, id: u64) -> Result<(), Refused> {
+    pub(crate) async fn must_report(&self, speaker: Speaker, id: u64) -> Result<(), Refused> {
         if speaker == Speaker::Owner {
             return Ok(());
         }

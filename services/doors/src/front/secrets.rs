@@ -48,7 +48,7 @@ impl Secrets {
 }
 
 /// Whether `presented` is `secret`, in a time that tells nothing about where
-/// they differ. It tells the length, which is no secret.
+/// they differ. It tells the length, which is not a secret.
 pub(crate) fn is_same(secret: &Secret, presented: &str) -> bool {
     let secret = secret.reveal().as_bytes();
     !secret.is_empty() && secret.ct_eq(presented.as_bytes()).into()

@@ -1,4 +1,4 @@
-//! What every answer has.
+//! Headers that every answer has.
 
 use axum::body::Body;
 use axum::http::header::{

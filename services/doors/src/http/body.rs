@@ -1,4 +1,4 @@
-//! What a request carries.
+//! The body of a request.
 
 use std::time::Duration;
 

@@ -143,7 +143,7 @@ pub(super) fn place_problem(key: &str, section: &str) -> Option<String> {
 }
 
 /// Why nothing goes by this proxy.
-pub fn proxy_problem(proxy: &str) -> Option<String> {
+pub(crate) fn proxy_problem(proxy: &str) -> Option<String> {
     let (scheme, rest) = proxy.trim().split_once("://").unwrap_or_default();
     let is_spoken = ["http", "https"]
         .iter()

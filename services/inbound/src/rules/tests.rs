@@ -30,10 +30,10 @@ fn in_chat<'a>(sender: &'a str, id: &'a str) -> Facts<'a> {
     }
 }
 
-/// In a word: the standing of whoever is let in, or why nobody is.
+/// In a word: the role of whoever is let in, or why nobody is.
 fn word(verdict: Verdict) -> String {
     match verdict {
-        Verdict::Allow { sender, .. } => format!("{:?}", sender.standing).to_lowercase(),
+        Verdict::Allow { sender, .. } => format!("{:?}", sender.role).to_lowercase(),
         Verdict::Pair => "pair".to_owned(),
         Verdict::Ignore(ignored) | Verdict::Overhear(ignored) => ignored.code.as_str().to_owned(),
     }
@@ -41,16 +41,16 @@ fn word(verdict: Verdict) -> String {
 
 #[test]
 fn direct_chats_are_let_in_by_their_policy() {
-    let paired = Known {
+    let paired = PairedPeople {
         is_paired: true,
         has_paired_owner: true,
-        ..Known::default()
+        ..PairedPeople::default()
     };
-    let owner = Known {
+    let owner = PairedPeople {
         is_paired_owner: true,
         ..paired
     };
-    let nobody = Known::default();
+    let nobody = PairedPeople::default();
     for (written, known, expected) in [
         (json!({}), nobody, "pair"),
         (json!({}), paired, "guest"),
@@ -86,7 +86,7 @@ fn direct_chats_are_let_in_by_their_policy() {
         assert_eq!(word(verdict), expected, "{written}");
     }
     let owners = [PeerId::Text("telegram:7".to_owned())];
-    let named = Known {
+    let named = PairedPeople {
         is_paired: true,
         owners: &owners,
         ..nobody
@@ -121,7 +121,7 @@ fn group_is_listed_by_its_former_id_too() {
         ),
     ] {
         let written = account(json!({"allowFrom": [7, 8], "groups": groups}));
-        let verdict = judge(&written, &moved, Known::default());
+        let verdict = judge(&written, &moved, PairedPeople::default());
         assert_eq!(word(verdict), expected, "{groups}");
     }
 }
@@ -185,7 +185,7 @@ fn groups_are_let_in_by_group_and_sender() {
             "not-mentioned",
         ),
     ] {
-        let verdict = judge(&account(written.clone()), &facts, Known::default());
+        let verdict = judge(&account(written.clone()), &facts, PairedPeople::default());
         assert_eq!(word(verdict), expected, "{written}");
     }
 }
@@ -204,7 +204,7 @@ fn topics_say_their_own() {
             is_to_bot: thread != Some("6"),
             ..in_chat("7", "-1")
         };
-        judge(&account, &facts, Known::default())
+        judge(&account, &facts, PairedPeople::default())
     };
     let agent = |verdict| match verdict {
         Verdict::Allow { agent, prompt, .. } => (agent.unwrap_or_default(), prompt.unwrap()),
@@ -220,17 +220,20 @@ fn topics_say_their_own() {
 
 #[test]
 fn approvers_decide_and_nobody_else() {
-    let approves =
-        |written: Value, known: Known<'_>| match judge(&account(written), &facts("7"), known) {
-            Verdict::Allow { sender, .. } => sender.approves,
-            other => panic!("{other:?}"),
-        };
-    let guest = Known {
+    let approves = |written: Value, known: PairedPeople<'_>| match judge(
+        &account(written),
+        &facts("7"),
+        known,
+    ) {
+        Verdict::Allow { sender, .. } => sender.approves,
+        other => panic!("{other:?}"),
+    };
+    let guest = PairedPeople {
         is_paired: true,
         has_paired_owner: true,
-        ..Known::default()
+        ..PairedPeople::default()
     };
-    let owner = Known {
+    let owner = PairedPeople {
         is_paired_owner: true,
         ..guest
     };
@@ -266,14 +269,14 @@ proptest! {
     ) {
         let account = account(json!({"dmPolicy": dm, "groupPolicy": group, "allowFrom": listed}));
         let facts = Facts { is_to_bot, ..in_chat("42", "-1") };
-        let paired = Known {
+        let paired = PairedPeople {
             is_paired: true,
             is_paired_owner: is_owner,
             has_paired_owner: true,
             owners: &[],
         };
         let is_in = |known| matches!(judge(&account, &facts, known), Verdict::Allow { .. });
-        let stranger = Known { has_paired_owner: true, ..Known::default() };
+        let stranger = PairedPeople { has_paired_owner: true, ..PairedPeople::default() };
         prop_assert_eq!(is_in(paired), is_in(stranger));
     }
 
@@ -286,7 +289,7 @@ proptest! {
     ) {
         let account = account(json!({"dmPolicy": dm, "allowFrom": listed}));
         let sender = sender.to_string();
-        let verdict = judge(&account, &facts(&sender), Known::default());
+        let verdict = judge(&account, &facts(&sender), PairedPeople::default());
         let is_in = matches!(verdict, Verdict::Allow { .. });
         prop_assert!(!is_in, "{:?}", verdict);
     }
@@ -297,7 +300,7 @@ fn groups_in_which_nobody_may_talk_are_known() {
     let of = |written: Value| {
         let account = account(written);
         let found = unanswered_groups(&account);
-        let known = Known {
+        let known = PairedPeople {
             is_paired: true,
             is_paired_owner: true,
             has_paired_owner: true,

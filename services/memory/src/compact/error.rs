@@ -18,7 +18,7 @@ pub(crate) enum Error {
         /// In tokens.
         least: usize,
     },
-    /// A session id that is no file name.
+    /// A session id that is not a file name.
     #[error("{id:?} is no session id")]
     SessionId {
         /// As it was given.

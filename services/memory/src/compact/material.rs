@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use openclaw_sessions::history::Said;
+use openclaw_sessions::history::HistoryMessage;
 
 use super::step::Step;
 
@@ -18,8 +18,8 @@ pub(crate) fn material(steps: &[Step]) -> String {
     for item in steps.iter().flat_map(|step| &step.items) {
         // Writing to a String cannot fail.
         let _ = match &item.said {
-            Said::User { text: said } => writeln!(text, "User: {said}"),
-            Said::Assistant { text: said, calls } => {
+            HistoryMessage::User { text: said } => writeln!(text, "User: {said}"),
+            HistoryMessage::Assistant { text: said, calls } => {
                 if !said.is_empty() {
                     let _ = writeln!(text, "Assistant: {said}");
                 }
@@ -28,7 +28,7 @@ pub(crate) fn material(steps: &[Step]) -> String {
                     writeln!(text, "Called {}: {}", call.name, head(&arguments, RESULT))
                 })
             }
-            Said::Tool { name, output, .. } => {
+            HistoryMessage::Tool { name, output, .. } => {
                 writeln!(text, "{name} said: {}", head(output, RESULT))
             }
         };

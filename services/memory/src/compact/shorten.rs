@@ -1,6 +1,6 @@
 //! A step that is too long by itself.
 
-use openclaw_sessions::history::Said;
+use openclaw_sessions::history::HistoryMessage;
 
 use super::step::{FRAME, Item, Step};
 use super::tokens::Tokens;
@@ -51,18 +51,18 @@ fn cut_all(mut items: Vec<Item>, mut room: usize, tokens: &Tokens) -> Vec<Item> 
 fn words(item: &Item) -> Option<Item> {
     let mut item = item.clone();
     match &mut item.said {
-        Said::User { .. } => Some(item),
-        Said::Tool { .. } => None,
-        Said::Assistant { text, calls } => {
+        HistoryMessage::User { .. } => Some(item),
+        HistoryMessage::Tool { .. } => None,
+        HistoryMessage::Assistant { text, calls } => {
             calls.clear();
             (!text.is_empty()).then_some(item)
         }
     }
 }
 
-fn text(said: &mut Said) -> &mut String {
+fn text(said: &mut HistoryMessage) -> &mut String {
     match said {
-        Said::User { text } | Said::Assistant { text, .. } => text,
-        Said::Tool { output, .. } => output,
+        HistoryMessage::User { text } | HistoryMessage::Assistant { text, .. } => text,
+        HistoryMessage::Tool { output, .. } => output,
     }
 }

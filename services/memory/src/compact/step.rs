@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use openclaw_sessions::history::{Past, Said};
+use openclaw_sessions::history::{HistoryMessage, Past};
 
 use super::tokens::Tokens;
 
@@ -15,7 +15,7 @@ pub(crate) struct Item {
     /// The transcript entry.
     pub(crate) entry_id: String,
     /// The message.
-    pub(crate) said: Said,
+    pub(crate) said: HistoryMessage,
 }
 
 /// What is kept or summarised together.
@@ -34,9 +34,11 @@ impl Item {
     pub(crate) fn tokens(&self, tokens: &Tokens) -> usize {
         FRAME
             + match &self.said {
-                Said::User { text } => tokens.count(text),
-                Said::Tool { output, name, .. } => tokens.count(output) + tokens.count(name),
-                Said::Assistant { text, calls } => {
+                HistoryMessage::User { text } => tokens.count(text),
+                HistoryMessage::Tool { output, name, .. } => {
+                    tokens.count(output) + tokens.count(name)
+                }
+                HistoryMessage::Assistant { text, calls } => {
                     let call = |call: &openclaw_sessions::history::Call| {
                         FRAME + tokens.count(&call.name) + tokens.count(&call.arguments.to_string())
                     };
@@ -52,18 +54,18 @@ pub(crate) fn steps(messages: Vec<Past>, tokens: &Tokens) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     let mut of_call: HashMap<String, usize> = HashMap::new();
     for past in messages {
-        let begins_turn = matches!(past.said, Said::User { .. });
+        let begins_turn = matches!(past.said, HistoryMessage::User { .. });
         let called = match &past.said {
-            Said::Tool { call_id, .. } => match of_call.get(call_id) {
+            HistoryMessage::Tool { call_id, .. } => match of_call.get(call_id) {
                 Some(step) => Some(*step),
                 None => continue,
             },
-            Said::Assistant { calls, .. } => {
+            HistoryMessage::Assistant { calls, .. } => {
                 let step = steps.len();
                 of_call.extend(calls.iter().map(|call| (call.id.clone(), step)));
                 None
             }
-            Said::User { .. } => None,
+            HistoryMessage::User { .. } => None,
         };
         let item = Item {
             entry_id: past.entry_id,

@@ -1,6 +1,6 @@
 use std::sync::LazyLock;
 
-use openclaw_sessions::history::{Call, Past, Said};
+use openclaw_sessions::history::{Call, HistoryMessage, Past};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -46,8 +46,8 @@ fn conversation(events: Vec<Event>) -> Vec<Past> {
     };
     for (number, event) in events.into_iter().enumerate() {
         match event {
-            Event::User(text) => add(Said::User { text }),
-            Event::Answer(text) => add(Said::Assistant {
+            Event::User(text) => add(HistoryMessage::User { text }),
+            Event::Answer(text) => add(HistoryMessage::Assistant {
                 text,
                 calls: Vec::new(),
             }),
@@ -59,12 +59,12 @@ fn conversation(events: Vec<Event>) -> Vec<Past> {
                     arguments: json!({ "command": argument }),
                 });
                 let calls_made = called.collect();
-                add(Said::Assistant {
+                add(HistoryMessage::Assistant {
                     text,
                     calls: calls_made,
                 });
                 for (index, (_, output)) in calls.into_iter().enumerate() {
-                    add(Said::Tool {
+                    add(HistoryMessage::Tool {
                         call_id: id(index),
                         name: "execute_shell".to_owned(),
                         output,
@@ -89,9 +89,11 @@ fn ids(items: &[Item]) -> (Vec<&str>, Vec<&str>) {
     let mut answered = Vec::new();
     for item in items {
         match &item.said {
-            Said::User { .. } => {}
-            Said::Assistant { calls, .. } => called.extend(calls.iter().map(|c| c.id.as_str())),
-            Said::Tool { call_id, .. } => answered.push(call_id.as_str()),
+            HistoryMessage::User { .. } => {}
+            HistoryMessage::Assistant { calls, .. } => {
+                called.extend(calls.iter().map(|c| c.id.as_str()))
+            }
+            HistoryMessage::Tool { call_id, .. } => answered.push(call_id.as_str()),
         }
     }
     (called, answered)
@@ -209,7 +211,7 @@ fn a_turn_too_long_to_keep_is_torn_between_its_steps() {
 fn a_message_too_long_by_itself_is_cut_with_a_mark() {
     let (steps, plan) = planned(vec![answer("old"), user(&"word ".repeat(5000))], 1000);
     let kept = kept(&steps, &plan, &TOKENS);
-    let Said::User { text } = &kept[0].said else {
+    let HistoryMessage::User { text } = &kept[0].said else {
         panic!("{kept:?}");
     };
     assert!(text.starts_with("word word") && text.ends_with("[… cut here]"));

@@ -61,7 +61,7 @@ impl Pending {
         open.map(|(key, _)| key.clone()).collect()
     }
 
-    /// What is due is taken out.
+    /// Takes out what is due.
     pub(super) fn take_due(&mut self, now: Instant) -> Vec<Key> {
         let due = |entry: &Entry| entry.due <= now;
         let keys = self.0.iter().filter(|(_, entry)| due(entry));

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use openclaw_proto::memory::{Compaction, Conversation, Shortened};
-use openclaw_sessions::history::{self, Said};
+use openclaw_sessions::history::{self, HistoryMessage};
 
 use crate::compact::{self, Budget, Item, Plan, Step, Table};
 use crate::error::Error;
@@ -108,18 +108,18 @@ fn shortened(whole: &[&Item], kept: &[Item]) -> Vec<Shortened> {
         .collect()
 }
 
-fn has_calls(said: &Said) -> bool {
+fn has_calls(said: &HistoryMessage) -> bool {
     match said {
-        Said::User { .. } => false,
-        Said::Tool { .. } => true,
-        Said::Assistant { calls, .. } => !calls.is_empty(),
+        HistoryMessage::User { .. } => false,
+        HistoryMessage::Tool { .. } => true,
+        HistoryMessage::Assistant { calls, .. } => !calls.is_empty(),
     }
 }
 
-fn words(said: &Said) -> String {
+fn words(said: &HistoryMessage) -> String {
     match said {
-        Said::User { text } | Said::Assistant { text, .. } => text.clone(),
-        Said::Tool { output, .. } => output.clone(),
+        HistoryMessage::User { text } | HistoryMessage::Assistant { text, .. } => text.clone(),
+        HistoryMessage::Tool { output, .. } => output.clone(),
     }
 }
 

@@ -15,7 +15,7 @@ const AHEAD: usize = 8;
 
 type News = Result<wire::IndexProgress, Status>;
 
-/// Has the keeper of `agent` look at everything.
+/// Makes the indexer of `agent` look at everything.
 pub(super) async fn run(
     agents: &Agents,
     agent: &str,

@@ -26,7 +26,7 @@ pub fn turn(cost: f64, limit: f64) -> String {
 }
 
 /// Why a question is not asked for which what is left of a turn's money is too little.
-pub fn unaffordable(question: f64, left: f64, limit: f64) -> String {
+pub(crate) fn unaffordable(question: f64, left: f64, limit: f64) -> String {
     let (question, raise) = (
         dollars(question),
         "raise agents.defaults.limits.costPerTurn",

@@ -183,19 +183,10 @@ fn turn(run_id: &str, room: &Room<'_>, planned: &Compaction) -> Turn {
         agent_id: room.key.agent().to_string(),
         channel: "gateway".to_owned(),
         text: prompt(room, planned),
-        bootstrap: Vec::new(),
-        passages: Vec::new(),
-        history: Vec::new(),
-        backend_sessions: Vec::new(),
-        received_ms: 0,
-        notes: Vec::new(),
-        granted_commands: Vec::new(),
-        command_terms: None,
         model: room.model.map(str::to_owned),
-        thinking_level: None,
-        limits: String::new(),
         auth_profile: room.auth_profile.clone(),
         purpose: Purpose::Summary,
+        ..Turn::default()
     }
 }
 

@@ -171,7 +171,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Has what happens queued; the number of the last event before.
+    /// Queues what happens; the number of the last event before.
     fn listen(&mut self) -> u64 {
         let subscription = &self.subscription;
         let live = !subscription.without_live;

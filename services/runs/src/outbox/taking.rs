@@ -24,7 +24,7 @@ pub(super) struct Taking {
     news: watch::Receiver<u64>,
     fleeting: broadcast::Receiver<Delivery>,
     taken: CancellationToken,
-    /// Whoever goes away is no taker any more.
+    /// A taker that goes away is removed.
     _gone: DropGuard,
     is_over: bool,
 }

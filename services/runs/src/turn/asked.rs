@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use openclaw_conversations::storage::{Admitted, Overrides, Said};
+use openclaw_conversations::storage::{Admitted, Intent, Overrides};
 use openclaw_daemon::failure;
 use openclaw_proto::approval::GrantedCommand;
 use openclaw_proto::event::Kind;
@@ -50,8 +50,8 @@ impl Asked {
     pub(super) fn new(reply: &Reply<'_>, admitted: Admitted, context: Context) -> Self {
         let Reply { turns, run, .. } = reply;
         let text = match admitted.said {
-            Said::Text(text) => text,
-            Said::Reset | Said::Command => String::new(),
+            Intent::Text(text) => text,
+            Intent::Reset | Intent::Command => String::new(),
         };
         let text = system_event::asked(&run.channel, text);
         let events = turns.system_events.take(&run.key);

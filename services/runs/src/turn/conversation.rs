@@ -10,7 +10,7 @@ use openclaw_proto::memory::{Hit, Recall};
 use openclaw_proto::origin;
 use openclaw_proto::runner::{BackendSession, Passage};
 use openclaw_sessions::SessionKey;
-use openclaw_sessions::history::{Call, History, Past, Said, Tail, Thinking};
+use openclaw_sessions::history::{Call, History, HistoryMessage, Past, Tail, Thinking};
 use openclaw_sessions::store;
 use openclaw_settings::{AgentSettings, Settings};
 use openclaw_tokens::{characters, tokens};
@@ -186,13 +186,13 @@ pub(super) fn messages(history: History) -> Vec<Sent> {
 
 fn message(past: Past) -> Sent {
     match past.said {
-        Said::User { text } => Sent::User { text },
-        Said::Assistant { text, calls } => Sent::Assistant {
+        HistoryMessage::User { text } => Sent::User { text },
+        HistoryMessage::Assistant { text, calls } => Sent::Assistant {
             text,
             tool_calls: calls.into_iter().map(tool_call).collect(),
             thinking: past.thinking.map(|thinking| signed(*thinking)),
         },
-        Said::Tool {
+        HistoryMessage::Tool {
             call_id,
             name,
             output,
@@ -276,7 +276,7 @@ mod tests {
     fn history(ids: &[&str]) -> History {
         let past = |id: &&str| {
             let text = String::new();
-            Past::new((*id).to_owned(), Said::User { text })
+            Past::new((*id).to_owned(), HistoryMessage::User { text })
         };
         let mut history = History::default();
         history.messages.extend(ids.iter().map(past));

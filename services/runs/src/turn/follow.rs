@@ -207,7 +207,7 @@ impl Following {
         }
     }
 
-    /// Has the runner told to end the turn at once, if the run is stopped. Nobody
+    /// Tells the runner to end the turn at once, if the run is stopped. Nobody
     /// waits for that: it says what the turn says meanwhile, or nothing.
     fn stop(&mut self, reply: &Reply<'_>) {
         if !reply.run.breaker.is_cancelled() || std::mem::replace(&mut self.is_stopped, true) {

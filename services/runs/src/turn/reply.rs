@@ -122,7 +122,7 @@ impl<'a> Reply<'a> {
         self.appends.push((messages, pending));
     }
 
-    /// Keeps of what was appended what is not on the disk: a turn may say much.
+    /// Keeps only those appended entries that are not on the disk yet: a turn may say much.
     fn forget_kept(&mut self) {
         self.appends.retain_mut(|(_, append)| {
             let Some(answer) = append.as_mut().ok().and_then(Pending::answered) else {

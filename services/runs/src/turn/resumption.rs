@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use openclaw_conversations::Ticket;
-use openclaw_conversations::storage::{Admitted, Overrides, Said};
+use openclaw_conversations::storage::{Admitted, Intent, Overrides};
 use openclaw_proto::event::{Code, Kind};
 use openclaw_proto::gateway::{Accepted, Message as Sent};
 use openclaw_settings::Interrupted;
@@ -34,7 +34,7 @@ pub(crate) struct Left {
     pub(crate) transcript: PathBuf,
     /// What the user said; to be given to the runner if it never heard of the
     /// run. `None`: it must not be started (again).
-    pub(crate) said: Option<Said>,
+    pub(crate) said: Option<Intent>,
     /// How many of the answer's entries are on the disk.
     pub(crate) entries: usize,
     /// What the session wants instead of its agent's settings.
@@ -77,14 +77,14 @@ async fn go_on(reply: &mut Reply<'_>, left: Left) -> Kind {
     reply.turns.queue.begun(reply.run);
     match follow::follow_turn(reply).await {
         Some(outcome) => outcome,
-        None if left.said == Some(Said::Reset) => begin_anew(reply).await,
+        None if left.said == Some(Intent::Reset) => begin_anew(reply).await,
         None => start_again(reply, left).await,
     }
 }
 
 /// Starts the turn of a run that the runner has never heard of, if it may be.
 async fn start_again(reply: &mut Reply<'_>, left: Left) -> Kind {
-    let Some(Said::Text(text)) = left.said else {
+    let Some(Intent::Text(text)) = left.said else {
         return interrupted();
     };
     // When it came is not known any more: of its own session nothing is recalled.
@@ -92,7 +92,7 @@ async fn start_again(reply: &mut Reply<'_>, left: Left) -> Kind {
     let admitted = Admitted {
         accepted: left.accepted,
         transcript: left.transcript,
-        said: Said::Text(text),
+        said: Intent::Text(text),
         overrides: left.overrides,
     };
     answer(reply, admitted, context).await

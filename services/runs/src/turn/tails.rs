@@ -19,7 +19,7 @@ const CHARACTER_LIMIT: usize = 2_000_000;
 /// A conversation that rests this long is read anew.
 const KEPT: Duration = Duration::from_secs(300);
 
-/// How many times what is wanted is kept: the next message brings more.
+/// How many times as much as is wanted is kept: the next message needs more.
 const SLACK: usize = 2;
 
 /// Cheap to clone.

@@ -14,7 +14,7 @@ const DESTINATIONS: usize = 2;
 /// What is known when neither the outbox nor anybody else knows more.
 const FORGOTTEN: &str = "nobody said what became of it";
 
-/// What the outbox knows by it that a run says at its destination of that number.
+/// The outbox's name for what a run says at its destination of that number.
 pub(crate) fn delivery_name(run_id: &str, number: usize) -> String {
     match number {
         0 => format!("job {run_id}"),

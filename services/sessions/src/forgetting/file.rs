@@ -32,7 +32,7 @@ pub struct Seen {
 /// Where something was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Excerpt {
-    /// The entry's id; empty where the line is no entry.
+    /// The entry's id; empty where the line is not an entry.
     pub entry_id: String,
     /// Who said it: user, assistant, toolResult; empty when nobody.
     pub role: String,

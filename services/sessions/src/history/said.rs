@@ -23,7 +23,7 @@ const BRANCH_HEADING: &str = "Summary of a branch of this conversation that was 
 
 /// What a message says.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Said {
+pub enum HistoryMessage {
     /// What the user said.
     User {
         /// The words.
@@ -60,7 +60,7 @@ pub struct Call {
     pub arguments: Value,
 }
 
-impl Said {
+impl HistoryMessage {
     /// What `message` says and the run it belongs to; None when it is not for
     /// prompts.
     pub fn of(message: &Message) -> Option<(Option<String>, Self)> {
@@ -146,7 +146,7 @@ pub(super) enum Entry {
         run_id: Option<String>,
         /// Other runs whose messages it answers.
         answers: Vec<String>,
-        said: Said,
+        said: HistoryMessage,
         thinking: Option<Box<Thinking>>,
     },
     /// Nothing before it is remembered.
@@ -286,7 +286,7 @@ fn user(text: String) -> Entry {
     Entry::Message {
         run_id: None,
         answers: Vec::new(),
-        said: Said::User { text },
+        said: HistoryMessage::User { text },
         thinking: None,
     }
 }
@@ -316,12 +316,12 @@ impl Body<'_> {
             // What happened is told with the message of its run.
             "user" => (
                 run_of_key(self.idempotency_key).or(run),
-                Said::User { text },
+                HistoryMessage::User { text },
             ),
-            "assistant" => (run, Said::Assistant { text, calls }),
+            "assistant" => (run, HistoryMessage::Assistant { text, calls }),
             "toolResult" => (
                 run,
-                Said::Tool {
+                HistoryMessage::Tool {
                     call_id: self.tool_call_id,
                     name: self.tool_name,
                     output: text,

@@ -10,7 +10,7 @@ use std::path::Path;
 use openclaw_tokens::CHARACTERS_PER_TOKEN;
 
 use super::said::{Entry, Read, Word};
-use super::{History, Past, Said, turns};
+use super::{History, HistoryMessage, Past, turns};
 use crate::disk;
 use crate::error::Error;
 use crate::transcript::{Backward, Chain, LINE_LIMIT, Parent, noted};
@@ -199,7 +199,7 @@ impl Tail {
             self.forget_thinking();
         }
         self.whole = true;
-        self.summary = Some(Past::new(entry_id, Said::summary(summary)));
+        self.summary = Some(Past::new(entry_id, HistoryMessage::summary(summary)));
         true
     }
 
@@ -294,7 +294,7 @@ impl Need {
 
     fn take(&mut self, past: &Past) {
         self.spent += past.characters();
-        self.begun |= matches!(past.said, Said::User { .. });
+        self.begun |= matches!(past.said, HistoryMessage::User { .. });
     }
 
     /// The newest turn is wanted from its user message on, even when it is too
@@ -414,7 +414,7 @@ impl<'a> Reader<'a> {
         if self.tail.summary.is_some() {
             return Next::Line;
         }
-        self.tail.summary = Some(Past::new(entry_id, Said::summary(summary)));
+        self.tail.summary = Some(Past::new(entry_id, HistoryMessage::summary(summary)));
         if first_kept.is_empty() {
             return Next::Begin;
         }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Past, Said};
+use super::{HistoryMessage, Past};
 
 pub(super) struct Selection {
     pub(super) messages: Vec<Past>,
@@ -60,7 +60,7 @@ fn group(messages: Vec<Past>) -> Vec<Turn> {
         }
         let last = turns.len().checked_sub(1);
         let place = match (&past.said, &past.run_id) {
-            (Said::User { .. }, _) => None,
+            (HistoryMessage::User { .. }, _) => None,
             // Mostly the last one is it.
             (_, Some(run)) => turns.iter().rposition(|turn| turn.is_of(run)).or(last),
             (_, None) => last,
@@ -86,7 +86,7 @@ fn take_in(turns: &mut Vec<Turn>, into: Option<&str>, run: &str) {
     if from == to || !turns[from].is_unanswered() {
         return;
     }
-    let is_words = |past: &Past| matches!(past.said, Said::User { .. });
+    let is_words = |past: &Past| matches!(past.said, HistoryMessage::User { .. });
     let said = std::mem::take(&mut turns[from].0);
     turns[to].0.extend(said.into_iter().filter(is_words));
     turns.remove(from);
@@ -96,9 +96,9 @@ impl Turn {
     /// Whether nothing was said to it: the end of its run, which has no words, is there.
     fn is_unanswered(&self) -> bool {
         self.0.iter().all(|past| match &past.said {
-            Said::User { .. } => true,
-            Said::Assistant { text, calls } => text.is_empty() && calls.is_empty(),
-            Said::Tool { .. } => false,
+            HistoryMessage::User { .. } => true,
+            HistoryMessage::Assistant { text, calls } => text.is_empty() && calls.is_empty(),
+            HistoryMessage::Tool { .. } => false,
         })
     }
 
@@ -115,7 +115,7 @@ impl Turn {
     fn begins_with_user(&self) -> bool {
         matches!(
             self.0.first().map(|past| &past.said),
-            Some(Said::User { .. })
+            Some(HistoryMessage::User { .. })
         )
     }
 
@@ -124,17 +124,17 @@ impl Turn {
     /// know that it may have begun.
     fn drop_orphans(&mut self) {
         let has_words = |past: &Past| match &past.said {
-            Said::User { .. } => true,
-            Said::Assistant { text, .. } => !text.is_empty(),
-            Said::Tool { .. } => false,
+            HistoryMessage::User { .. } => true,
+            HistoryMessage::Assistant { text, .. } => !text.is_empty(),
+            HistoryMessage::Tool { .. } => false,
         };
         if self.0.iter().all(has_words) {
             return;
         }
         let said = self.0.iter().map(|past| &past.said);
         let calls = said.flat_map(|said| match said {
-            Said::Assistant { calls, .. } => calls.as_slice(),
-            Said::User { .. } | Said::Tool { .. } => &[],
+            HistoryMessage::Assistant { calls, .. } => calls.as_slice(),
+            HistoryMessage::User { .. } | HistoryMessage::Tool { .. } => &[],
         });
         let called: HashSet<String> = calls.map(|call| call.id.clone()).collect();
         self.retain(|id| called.contains(id));
@@ -148,9 +148,9 @@ impl Turn {
     /// that say nothing more.
     fn retain(&mut self, wanted: impl Fn(&str) -> bool) {
         self.0.retain_mut(|past| match &mut past.said {
-            Said::User { .. } => true,
-            Said::Tool { call_id, .. } => wanted(call_id),
-            Said::Assistant { text, calls } => {
+            HistoryMessage::User { .. } => true,
+            HistoryMessage::Tool { call_id, .. } => wanted(call_id),
+            HistoryMessage::Assistant { text, calls } => {
                 let before = calls.len();
                 calls.retain(|call| wanted(&call.id));
                 let is_said = !text.is_empty() || !calls.is_empty();

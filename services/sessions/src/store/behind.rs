@@ -50,7 +50,7 @@ impl Note {
         self.entry.len() as u64
     }
 
-    /// None: it is no session.
+    /// None: it is not a session.
     pub(super) fn session(&self) -> Option<SessionEntry> {
         serde_json::from_str::<Value>(&self.entry)
             .ok()

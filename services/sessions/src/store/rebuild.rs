@@ -76,7 +76,7 @@ pub(crate) fn is_transcript(name: &str) -> bool {
 }
 
 /// The key and the entry of a transcript. A file that cannot be read or has no
-/// header is no transcript.
+/// header is not a transcript.
 pub(crate) fn candidate(
     path: &Path,
     name: &str,

@@ -22,7 +22,7 @@ const PRIVATE_FILE: u32 = 0o600;
 /// memory with the places of it.
 pub const CORRUPT_LIMIT: usize = 1000;
 
-/// Bytes of a copy. More than that was no transcript.
+/// Bytes of a copy. More than that was not a transcript.
 const ASIDE_LIMIT: u64 = 2 * LINE_LIMIT as u64;
 
 /// Where the corrupt lines of the transcript at `path` are copied to.

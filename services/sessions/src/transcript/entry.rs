@@ -54,7 +54,7 @@ pub struct Entry {
     pub rest: Map<String, Value>,
 }
 
-/// An entry that is no message.
+/// An entry that is not a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OtherEntry {
     /// Its `type`.
@@ -65,7 +65,7 @@ pub struct OtherEntry {
     pub raw: String,
 }
 
-/// Why a line is no entry.
+/// Why a line is not an entry.
 #[derive(Debug, thiserror::Error)]
 pub enum MalformedLine {
     /// Not JSON, or an entry without what its type needs.

@@ -13,7 +13,7 @@ pub enum Draft {
     Marker(Marker),
 }
 
-/// An entry that is no message (reference: OpenClaw session format).
+/// An entry that is not a message (reference: OpenClaw session format).
 #[derive(Debug, Clone, PartialEq)]
 pub enum Marker {
     /// The conversation begins anew after it.

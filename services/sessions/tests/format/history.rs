@@ -5,7 +5,7 @@ use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::Path;
 
-use openclaw_sessions::history::{self, History, Said, Tail};
+use openclaw_sessions::history::{self, History, HistoryMessage, Tail};
 use openclaw_sessions::transcript::{
     AssistantMessage, Block, Compaction, Content, Draft, Marker, Message, ToolResultMessage,
     UserMessage,
@@ -61,9 +61,9 @@ fn load(path: &Path, tokens: usize) -> History {
 
 fn words(history: &History) -> Vec<String> {
     let words = history.messages.iter().map(|past| match &past.said {
-        Said::Tool { call_id, .. } => format!("<{call_id}"),
-        Said::Assistant { calls, .. } if !calls.is_empty() => format!(">{}", calls[0].id),
-        Said::User { text } | Said::Assistant { text, .. } => text.clone(),
+        HistoryMessage::Tool { call_id, .. } => format!("<{call_id}"),
+        HistoryMessage::Assistant { calls, .. } if !calls.is_empty() => format!(">{}", calls[0].id),
+        HistoryMessage::User { text } | HistoryMessage::Assistant { text, .. } => text.clone(),
     });
     words.collect()
 }
@@ -139,7 +139,7 @@ fn a_message_says_what_its_line_says() {
     ];
     let said: Vec<_> = messages
         .iter()
-        .map(|message| Said::of(message).unwrap())
+        .map(|message| HistoryMessage::of(message).unwrap())
         .collect();
     let (_folder, path, _) = written(messages);
     let read = load(&path, 10_000);
@@ -149,7 +149,7 @@ fn a_message_says_what_its_line_says() {
         .map(|it| (it.run_id, it.said))
         .collect();
     assert_eq!(said, read);
-    let Said::Assistant { calls, .. } = &said[1].1 else {
+    let HistoryMessage::Assistant { calls, .. } = &said[1].1 else {
         panic!("{said:?}");
     };
     assert_eq!(calls.len(), 1);

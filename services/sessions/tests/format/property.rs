@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use openclaw_sessions::history::{self, Said};
+use openclaw_sessions::history::{self, HistoryMessage};
 use openclaw_sessions::store::Store;
 use openclaw_sessions::transcript::{self, Count, Line, Transcript};
 use openclaw_sessions::{AgentId, Chat, DmScope, E164_DIGITS, IdentityLinks, Route, SessionKey};
@@ -173,7 +173,7 @@ proptest! {
         let cost: usize = history.messages.iter().map(|past| past.said.characters()).sum();
         prop_assert!(cost <= tokens * 4);
         if let Some(first) = history.messages.first() {
-            let begins_with_user = matches!(first.said, Said::User { .. });
+            let begins_with_user = matches!(first.said, HistoryMessage::User { .. });
             prop_assert!(begins_with_user);
         }
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs;
 
 use openclaw_sessions::archive::{self, Why};
-use openclaw_sessions::history::{self, Said};
+use openclaw_sessions::history::{self, HistoryMessage};
 use openclaw_sessions::reading::{self, Item, Paged};
 use openclaw_sessions::store::Store;
 use openclaw_sessions::transcript::{self, Line, Message, StopReason, Transcript};
@@ -136,10 +136,10 @@ fn the_minimal_import_lists_and_reads() {
     let path = store.transcript_path(main);
     let history = history::load(&path, 1000, &Default::default()).unwrap();
     let said: Vec<_> = history.messages.iter().map(|past| &past.said).collect();
-    let user = Said::User {
+    let user = HistoryMessage::User {
         text: "my cat is called Mourek".to_owned(),
     };
-    let assistant = Said::Assistant {
+    let assistant = HistoryMessage::Assistant {
         text: "Noted: Mourek.".to_owned(),
         calls: Vec::new(),
     };

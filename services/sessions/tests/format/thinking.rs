@@ -5,7 +5,7 @@ use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use openclaw_sessions::history::{self, Said, Tail, Thinking};
+use openclaw_sessions::history::{self, HistoryMessage, Tail, Thinking};
 use serde_json::{Value, json};
 
 fn written(lines: &[Value]) -> (tempfile::TempDir, PathBuf) {
@@ -153,7 +153,7 @@ fn thinking_before_a_compaction_is_forgotten() {
     assert_eq!(thinks, [false, false, false, false, true]);
     // Three questions and answers counted as 10 characters less one, one thought as 8.
     assert_eq!(kept.characters(), 2 * 10 + 8);
-    let Said::User { text } = &told.messages[0].said else {
+    let HistoryMessage::User { text } = &told.messages[0].said else {
         panic!("no summary: {told:?}");
     };
     assert!(text.ends_with("short"));

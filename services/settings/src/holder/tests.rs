@@ -17,7 +17,12 @@ impl Scene {
         Self(folder)
     }
 
-    fn held(&self, key: &str, variables: &[(&str, &str)], set: &[(&str, &str)]) -> Vec<Held> {
+    fn held(
+        &self,
+        key: &str,
+        variables: &[(&str, &str)],
+        set: &[(&str, &str)],
+    ) -> Vec<OverridingValue> {
         let state = self.0.path().to_str().unwrap();
         let variables = [("OPENCLAW_STATE_DIR", state)]
             .into_iter()

@@ -33,7 +33,7 @@ sections! {
         custom_bind_host: Option<String>,
         /// Seconds without anything to do after which the daemons end, to be started
         /// by the next message; 0: never. Without a service manager they stay.
-        // A conversation with pauses meets no start.
+        // Long enough that a conversation with pauses does not wait for a start.
         idle_exit_seconds: u64 = 300,
         /// Who may connect.
         auth: Auth,

@@ -175,7 +175,7 @@ impl ChannelSettings {
         Ok(())
     }
 
-    /// Whether an account has a token that is no variable's.
+    /// Whether an account has a token that is not a variable's.
     pub fn has_token(&self, channel: &str, name: &str) -> bool {
         let account = self.accounts.get(channel).and_then(|it| it.get(name));
         let named = (channel.to_owned(), name.to_owned());

@@ -133,7 +133,7 @@ impl Gateway {
 
     /// Puts the secrets in, for the gateway alone. `credentials` (systemd's,
     /// by file name) come before the configuration.
-    pub fn with_secrets(
+    pub(crate) fn with_secrets(
         &mut self,
         gateway: &keys::Gateway,
         hooks: &keys::Hooks,

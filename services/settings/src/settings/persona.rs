@@ -51,7 +51,7 @@ pub struct ModelParams {
     pub top_p: Option<f64>,
     /// `topK`; Anthropic's alone.
     pub top_k: Option<u64>,
-    /// `stop`: what ends an answer.
+    /// `stop`: the words that end an answer.
     pub stop: Vec<String>,
     /// `seed`; of chat completions alone.
     pub seed: Option<i64>,

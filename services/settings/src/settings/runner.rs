@@ -60,7 +60,7 @@ pub struct RunnerSettings {
     /// Who makes vectors of texts, or why that cannot be: memory goes on
     /// without. `None`: this machine does.
     pub embedding: Option<Result<Provider, String>>,
-    /// What receivers of webhooks know us by.
+    /// The token by which receivers of webhooks know us.
     pub webhook_token: Option<Secret>,
     /// The environment with the file's `env.vars` behind it.
     pub environment: Environment,
@@ -254,7 +254,7 @@ impl RunnerSettings {
         self.mcp_servers.iter().filter_map(planted).collect()
     }
 
-    /// How an agent could have chosen what a server runs that works for `agent`.
+    /// How an agent could have chosen the program of a server that works for `agent`.
     pub fn planted(
         &self,
         agent: &AgentSettings,

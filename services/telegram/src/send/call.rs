@@ -92,7 +92,7 @@ impl Target {
         &self.spot.chat
     }
 
-    /// Has the message of this number name what it answers, where it is to.
+    /// Makes the message of this number name what it answers, where it is to.
     pub(crate) fn set_reply(&mut self, bot: &Bot, delivery: &Delivery, index: usize) {
         let is_group = delivery.place.chat != Some(ChatKind::Direct);
         let is_wanted = match bot.reader().options.reply_to_mode {

@@ -1,4 +1,4 @@
-//! What a call would do that is no command: which files it changes, and
+//! What a call would do that is not a command: which files it changes, and
 //! whether it tells somebody outside something.
 
 use std::path::{Component, Path, PathBuf};

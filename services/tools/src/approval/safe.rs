@@ -17,7 +17,7 @@ use super::command::Word;
 pub const DEFAULT: [&str; 6] = ["cut", "uniq", "head", "tail", "tr", "wc"];
 
 /// Folders whose programs are what they are called.
-pub const TRUSTED: [&str; 2] = ["/bin", "/usr/bin"];
+const TRUSTED: [&str; 2] = ["/bin", "/usr/bin"];
 
 /// Programs that run what they are given, read files or the environment
 /// whatever their options are; no profile makes them safe.

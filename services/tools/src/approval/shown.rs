@@ -81,7 +81,7 @@ pub fn shown(command: &Value) -> String {
 /// The same with the variables that it is given. No line for a shell is like it: what was
 /// allowed for one is not for the other.
 #[must_use]
-pub fn shown_with(command: &Value, variables: &Map<String, Value>) -> String {
+pub(super) fn shown_with(command: &Value, variables: &Map<String, Value>) -> String {
     let text = |value: &Value| match value {
         Value::String(text) => quoted(text),
         other => other.to_string(),

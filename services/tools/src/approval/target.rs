@@ -114,7 +114,7 @@ fn link(path: &Path) -> Result<Option<PathBuf>, Unresolved> {
 /// `path` with `..` and `.` taken out as words, as some programs do before they
 /// open it.
 #[must_use]
-pub fn without_dots(path: &Path) -> PathBuf {
+pub(crate) fn without_dots(path: &Path) -> PathBuf {
     let mut found = PathBuf::new();
     for part in path.components() {
         match part {

@@ -77,12 +77,12 @@ pub(super) struct Behind {
 struct Looked {
     path: PathBuf,
     is_read: bool,
-    found: Option<Found>,
+    found: Option<Fingerprint>,
 }
 
 /// A regular file.
 #[derive(Debug, PartialEq, Eq)]
-struct Found {
+struct Fingerprint {
     /// Of what was read of it.
     sum: Option<u64>,
     length: i64,
@@ -157,7 +157,7 @@ fn pieces(command: &Value) -> BTreeSet<String> {
 }
 
 /// The regular file that `path` leads to.
-fn look(path: &Path, hasher: &RandomState, is_read: bool) -> Option<Found> {
+fn look(path: &Path, hasher: &RandomState, is_read: bool) -> Option<Fingerprint> {
     let path = target::resolve(path).ok()?;
     let folder = Folder::open(path.parent()?).ok()??;
     let (file, status) = folder.open_file(path.file_name()?).ok()??;
@@ -170,7 +170,7 @@ fn look(path: &Path, hasher: &RandomState, is_read: bool) -> Option<Found> {
         status.st_ctime,
         status.st_ctime_nsec,
     ];
-    Some(Found {
+    Some(Fingerprint {
         sum: head.map(|head| hasher.hash_one(head)),
         length: status.st_size,
         stamp: (!is_whole).then_some(stamp),

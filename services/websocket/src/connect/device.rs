@@ -1,6 +1,6 @@
 //! Pairing: which device may come in, in which role, to do what.
 
-use openclaw_devices::{Facts, Grant, NewToken, Pending, Wish};
+use openclaw_devices::{DeviceRequest, Facts, Grant, NewToken, Pending};
 use openclaw_doors::front::Peer;
 use openclaw_protocol::client::{ClientId, Mode, Role};
 use openclaw_protocol::connect::{Connect, Device};
@@ -101,7 +101,13 @@ fn lacks(grants: &[Grant], role: Role, scopes: &[String]) -> Option<&'static str
     }
 }
 
-fn wish(peer: &Peer, connect: &Connect, device: &Device, role: Role, scopes: &[String]) -> Wish {
+fn wish(
+    peer: &Peer,
+    connect: &Connect,
+    device: &Device,
+    role: Role,
+    scopes: &[String],
+) -> DeviceRequest {
     let client = &connect.client;
     let mut facts: Facts = Map::new();
     let texts = [
@@ -116,7 +122,7 @@ fn wish(peer: &Peer, connect: &Connect, device: &Device, role: Role, scopes: &[S
         facts.extend(text.map(|text| (name.to_owned(), json!(text))));
     }
     facts.insert("remoteIp".to_owned(), json!(peer.addr.ip().to_string()));
-    Wish {
+    DeviceRequest {
         device_id: device.id.0.clone(),
         public_key: device.public_key.0.clone(),
         role,

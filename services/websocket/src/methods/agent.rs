@@ -10,7 +10,7 @@ use openclaw_protocol::params::Filled;
 use openclaw_protocol::scope::Scope;
 use openclaw_protocol::{Code, Failure};
 use openclaw_runs::Extra;
-use openclaw_runs::queue::Wish;
+use openclaw_runs::queue::QueueRequest;
 use openclaw_sessions::{now_ms, silence};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -54,7 +54,7 @@ pub(super) async fn agent(mut call: Call) -> Result<Answer, Failure> {
     let instructions = params.extra_system_prompt.filter(|text| !text.is_empty());
     let extra = Extra {
         instructions: instructions.map(instructions_file).into_iter().collect(),
-        queue: Some(Wish::default()),
+        queue: Some(QueueRequest::default()),
         model: run::model(call.method, model)?,
         thinking_level: run::thinking(call.method, params.thinking)?,
         sender: call.sender(),

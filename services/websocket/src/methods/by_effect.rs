@@ -11,7 +11,7 @@ use super::Call;
 
 /// The scope of a message: that of talking, or of the command that it is.
 pub(super) fn of_message(call: &Call, text: &str, sender: &Sender) -> Scope {
-    if sender.standing == SenderRole::Program {
+    if sender.role == SenderRole::Program {
         return Scope::Write;
     }
     let settings = call.context.core.configuration.settings();

@@ -40,7 +40,7 @@ pub(super) async fn status(mut call: Call) -> Result<Answer, Failure> {
     let written = config::channels(&call).await?;
     let mut names: BTreeSet<String> = written.into_iter().map(|(name, _)| name).collect();
     names.extend(accounts.keys().cloned());
-    // What all channels share is no channel.
+    // What all channels share is not a channel.
     names.remove("defaults");
     if let Some(only) = &params.channel {
         names.retain(|name| *name == **only);

@@ -2,22 +2,19 @@
 
 pub(crate) mod history;
 
-use crate::refused::refused;
 use openclaw_proto::gateway::Message;
 use openclaw_protocol::Failure;
 use openclaw_protocol::params::Filled;
 use serde::Deserialize;
 use serde_json::json;
 
-use openclaw_runs::injected::say;
-use openclaw_runs::queue::{Mode, Wish};
+use openclaw_runs::queue::{Mode, QueueRequest};
 use openclaw_runs::{Extra, Sender};
 
 use super::attachments::{self, Attachment};
 use super::run::{self, Started, Which};
 use super::{Answer, Call};
 use crate::client::CHANNEL;
-use crate::refused::stored;
 
 pub(super) use history::history;
 
@@ -82,9 +79,9 @@ pub(super) async fn send(mut call: Call) -> Result<Answer, Failure> {
         call.sender()
     };
     let extra = Extra {
-        queue: Some(Wish {
+        queue: Some(QueueRequest {
             mode: params.queue_mode,
-            ..Wish::default()
+            ..QueueRequest::default()
         }),
         thinking_level: run::thinking(call.method, params.thinking)?,
         sender,
@@ -116,12 +113,7 @@ struct Abort {
 /// `chat.abort`: one run, or all of the session. Answers when they have ended.
 pub(super) async fn abort(mut call: Call) -> Result<Answer, Failure> {
     let params: Abort = call.session_params("sessionKey")?;
-    let agent = params.agent_id.as_deref().unwrap_or_default();
-    let key = call
-        .context
-        .core
-        .key(&params.session_key, agent)
-        .map_err(refused)?;
+    let key = call.key(&params.session_key, params.agent_id.as_deref())?;
     let ended = super::run::abort(
         &call.context.core,
         &call.context.reporter.reported,
@@ -147,12 +139,7 @@ const LABEL_LIMIT: usize = 100;
 /// `chat.inject`: puts a message of the assistant's into the transcript.
 pub(super) async fn inject(mut call: Call) -> Result<Answer, Failure> {
     let params: Inject = call.session_params("sessionKey")?;
-    let agent = params.agent_id.as_deref().unwrap_or_default();
-    let key = call
-        .context
-        .core
-        .key(&params.session_key, agent)
-        .map_err(refused)?;
+    let key = call.key(&params.session_key, params.agent_id.as_deref())?;
     let label = params.label.filter(|label| !label.is_empty());
     if label
         .as_ref()
@@ -165,13 +152,6 @@ pub(super) async fn inject(mut call: Call) -> Result<Answer, Failure> {
         Some(label) => format!("[{label}]\n\n{}", params.message.0),
         None => params.message.0,
     };
-    let said = say(
-        &call.context.core.storage,
-        &call.context.core.bus,
-        &key,
-        &text,
-    )
-    .await;
-    let id = said.map_err(|fault| stored(&fault))?;
+    let id = call.say(&key, &text).await?;
     Ok(json!({ "ok": true, "messageId": id }).into())
 }

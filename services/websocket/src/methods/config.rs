@@ -103,7 +103,7 @@ pub(super) async fn patch(call: Call) -> Result<Answer, Failure> {
     write(call, true).await
 }
 
-/// Counts a write of the client's; an error when there were too many.
+/// Counts a write of the client's. Fails when there were too many.
 pub(super) fn count_write(call: &Call) -> Result<(), Failure> {
     let device = call.client.identity.device_id.clone().unwrap_or_default();
     let writes = &call.context.config_writes;

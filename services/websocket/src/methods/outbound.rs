@@ -12,12 +12,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use openclaw_runs::When;
-use openclaw_runs::injected::say;
 
 use super::sessions::exists;
 use super::{Answer, Call};
 use crate::client::CHANNEL;
-use crate::refused::stored;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -137,14 +135,7 @@ pub(super) async fn send(mut call: Call) -> Result<Answer, Failure> {
     if !call.context.sends.is_new(&run_id) {
         return Ok(json!({ "runId": run_id, "channel": channel, "duplicate": true }).into());
     }
-    let said = say(
-        &call.context.core.storage,
-        &call.context.core.bus,
-        &key,
-        &text,
-    )
-    .await;
-    let id = said.map_err(|fault| stored(&fault))?;
+    let id = call.say(&key, &text).await?;
     Ok(json!({ "runId": run_id, "messageId": id, "channel": channel }).into())
 }
 
@@ -156,7 +147,7 @@ fn configured(call: &Call) -> String {
     format!("configured: {}", all.join(", "))
 }
 
-/// Has it said by the channel's daemon, when there is one.
+/// Sends it by the channel's daemon, when there is one.
 async fn on_channel(call: &Call, text: Text, run_id: String) -> Result<Answer, Failure> {
     let (channels, channel) = (&call.context.channels, text.account.channel.clone());
     let states = channels.states();

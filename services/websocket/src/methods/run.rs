@@ -48,7 +48,7 @@ pub(super) async fn start(call: &Call, message: Message, extra: Extra) -> Result
         MessageStatus::Accepted(accepted) => Ok(Started::New(run, accepted, held)),
         MessageStatus::Existing(record) => Ok(Started::Ended(record)),
         MessageStatus::Refused(fault) => Err(refused(Refusal::of_message(fault))),
-        MessageStatus::Asked => Err(Failure::unavailable("the run has no standing")),
+        MessageStatus::Asked => Err(Failure::unavailable("the run has no status yet")),
     }
 }
 

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use openclaw_runs::Extra;
-use openclaw_runs::queue::Wish;
+use openclaw_runs::queue::QueueRequest;
 
 use super::attachments::{self, Attachment};
 use super::run::{self, Started, Which};
@@ -46,8 +46,7 @@ pub(super) async fn send(mut call: Call) -> Result<Answer, Failure> {
     if text.trim().is_empty() {
         return Err(Failure::invalid("message or attachment required"));
     }
-    let agent = params.agent_id.as_deref().unwrap_or_default();
-    let key = call.context.core.key(&params.key, agent).map_err(refused)?;
+    let key = call.key(&params.key, params.agent_id.as_deref())?;
     let run_id = params.idempotency_key.map(|key| key.0);
     let run_id = run_id.unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
     let thinking = run::thinking(call.method, params.thinking)?;
@@ -79,7 +78,7 @@ async fn send_text(
         ..Message::default()
     };
     let extra = Extra {
-        queue: Some(Wish::default()),
+        queue: Some(QueueRequest::default()),
         thinking_level,
         sender: call.sender(),
         ..Extra::default()
@@ -177,11 +176,6 @@ pub(super) async fn unfollow(mut call: Call) -> Result<Answer, Failure> {
 
 fn followed(call: &mut Call) -> Result<String, Failure> {
     let params: Follow = call.params()?;
-    let agent = params.agent_id.as_deref().unwrap_or_default();
-    Ok(call
-        .context
-        .core
-        .key(&params.key, agent)
-        .map_err(refused)?
-        .to_string())
+    let key = call.key(&params.key, params.agent_id.as_deref())?;
+    Ok(key.to_string())
 }

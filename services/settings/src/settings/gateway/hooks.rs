@@ -156,7 +156,7 @@ impl Hooks {
             || self.session_prefixes.iter().any(|it| key.starts_with(it))
     }
 
-    /// What no call could do is wrong from the beginning.
+    /// Refuses at the start what no call could do.
     fn check(&self) -> Result<(), Problem> {
         let key = self.default_session_key.as_deref().unwrap_or("hook:");
         if !self.admits(key) {

@@ -70,7 +70,7 @@ impl RunnerSettings {
         Arc::new(settings)
     }
 
-    /// Has the settings use the profile `id`, before all other ways in of its
+    /// Makes the settings use the profile `id`, before all other ways in of its
     /// provider or, with `is_only`, instead of them. False: the agent has none
     /// of that name.
     pub fn pin(&mut self, agent_id: &str, id: &str, is_only: bool) -> bool {

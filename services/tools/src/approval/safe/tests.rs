@@ -309,7 +309,7 @@ proptest! {
         let mut words = vec![program.to_owned()];
         words.extend(arguments);
         let parsed: Vec<Word> = words.iter().map(|word| Word::plain(word)).collect();
-        // A process that is waited for, or its number, is no file.
+        // A process that is waited for, or its number, is not a file.
         let waits = words.iter().any(|word| word.starts_with("--pid"));
         if all().admit(&parsed) && !waits {
             let said = CONTENTS.map(|content| {

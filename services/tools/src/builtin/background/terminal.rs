@@ -31,7 +31,7 @@ impl Terminal {
         }
         let flags = OFlag::O_RDWR | OFlag::O_NONBLOCK;
         fcntl(&pair.master, FcntlArg::F_SETFL(flags))?;
-        // Unchecked: it is no pipe, but is read and written like one.
+        // Unchecked: it is not a pipe, but is read and written like one.
         Ok(Self {
             output: Receiver::from_owned_fd_unchecked(pair.master.try_clone()?)?,
             input: Sender::from_owned_fd_unchecked(pair.master)?,

@@ -1,7 +1,6 @@
 //! `agent.identity.get`: who an agent is, by the configuration, or else by the
 //! IDENTITY.md of its workspace, as OpenClaw answers it (`resolveAssistantIdentity`).
 
-use crate::refused::refused;
 use openclaw_protocol::Failure;
 use openclaw_protocol::params::Filled;
 use openclaw_settings::{AgentSettings, Persona};
@@ -30,9 +29,8 @@ struct Identity {
 /// `agent.identity.get`
 pub(in super::super) async fn identity(mut call: Call) -> Result<Answer, Failure> {
     let params: Identity = call.params()?;
-    let agent = params.agent_id.as_deref().unwrap_or_default();
     let session = params.session_key.unwrap_or_default();
-    let key = call.context.core.key(&session, agent).map_err(refused)?;
+    let key = call.key(&session, params.agent_id.as_deref())?;
     let id = key.agent().as_str();
     let settings = call.context.core.configuration.settings();
     let agent = settings.agent(id).cloned();

@@ -47,28 +47,32 @@ struct Params {
     max_chars: Option<usize>,
 }
 
+impl Params {
+    /// How many messages, and how many characters of all their texts. The error says which is out of bounds.
+    fn bounds(&self) -> Result<(usize, usize), String> {
+        let limit = self.limit.unwrap_or(DEFAULT_LIMIT);
+        let chars = self.max_chars.unwrap_or(DEFAULT_CHARS);
+        if limit == 0 {
+            return Err("at /limit: must be >= 1".to_owned());
+        }
+        if limit > LIMIT {
+            return Err(format!("at /limit: must be <= {LIMIT}"));
+        }
+        if !(1..=DEFAULT_CHARS).contains(&chars) {
+            return Err(format!(
+                "at /maxChars: must be between 1 and {DEFAULT_CHARS}"
+            ));
+        }
+        Ok((limit, chars))
+    }
+}
+
 /// `chat.history`
 pub(in super::super) async fn history(mut call: Call) -> Result<Answer, Failure> {
     let params: Params = call.params()?;
-    let limit = params.limit.unwrap_or(DEFAULT_LIMIT);
-    if !(1..=LIMIT).contains(&limit) {
-        let problem = match limit {
-            0 => "at /limit: must be >= 1".to_owned(),
-            _ => format!("at /limit: must be <= {LIMIT}"),
-        };
-        return Err(Failure::params(call.method, &problem));
-    }
-    let chars = params.max_chars.unwrap_or(DEFAULT_CHARS);
-    if !(1..=DEFAULT_CHARS).contains(&chars) {
-        let problem = format!("at /maxChars: must be between 1 and {DEFAULT_CHARS}");
-        return Err(Failure::params(call.method, &problem));
-    }
-    let agent = params.agent_id.as_deref().unwrap_or_default();
-    let key = call
-        .context
-        .core
-        .key(&params.session_key, agent)
-        .map_err(refused)?;
+    let bounds = params.bounds();
+    let (limit, chars) = bounds.map_err(|problem| Failure::params(call.method, &problem))?;
+    let key = call.key(&params.session_key, params.agent_id.as_deref())?;
     let session = match call.context.core.sessions.get(&key).await {
         Ok(shown) => Some(shown),
         Err(Refusal::UnknownSession(_)) => None,

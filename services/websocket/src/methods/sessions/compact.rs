@@ -28,8 +28,7 @@ struct Params {
 /// `sessions.compact`
 pub(in super::super) async fn compact(mut call: Call) -> Result<Answer, Failure> {
     let params: Params = call.session_params("key")?;
-    let agent = params.agent_id.as_deref().unwrap_or_default();
-    let key = call.context.core.key(&params.key, agent).map_err(refused)?;
+    let key = call.key(&params.key, params.agent_id.as_deref())?;
     let kept = params.max_lines.unwrap_or(KEPT).max(1);
     let mut answer = json!({ "ok": true, "key": key.as_str(), "compacted": true });
     if !of_session(&call.context, &key, kept).await? {

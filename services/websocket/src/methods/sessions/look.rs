@@ -139,8 +139,7 @@ struct ByKey {
 /// `sessions.describe`: one row; null when there is no such session.
 pub(in super::super) async fn describe(mut call: Call) -> Result<Answer, Failure> {
     let params: ByKey = call.params()?;
-    let agent = params.agent_id.as_deref().unwrap_or_default();
-    let key = call.context.core.key(&params.key, agent).map_err(refused)?;
+    let key = call.key(&params.key, params.agent_id.as_deref())?;
     match call.context.core.sessions.get(&key).await {
         Ok(shown) => {
             let row = Rows::new(&call.context.core).row(&shown.session, &shown.entry);
