@@ -2,6 +2,9 @@
 //!
 //! A question and a note name the same relative in one word or in two, in any of five languages.
 
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
 /// Relatives with a word of their own, a bit each.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Kin(u32);
@@ -261,14 +264,42 @@ fn found(lower: &str) -> Vec<Found<'_>> {
     found
 }
 
+/// Who a word names: a relative that has one, and those whom everybody has a short one for.
+#[derive(Debug, Default)]
+struct Named {
+    kin: Kin,
+    near: Vec<Near>,
+}
+
+/// The words of both lists.
+fn table() -> &'static HashMap<&'static str, Named> {
+    static TABLE: OnceLock<HashMap<&str, Named>> = OnceLock::new();
+    TABLE.get_or_init(|| {
+        let mut table: HashMap<&str, Named> = HashMap::new();
+        for (kin, list) in WORDS {
+            for word in list.split_whitespace() {
+                let named = table.entry(word).or_default();
+                named.kin = named.kin.with(kin);
+            }
+        }
+        for (near, list) in NEAR {
+            for word in list.split_whitespace() {
+                table.entry(word).or_default().near.push(near);
+            }
+        }
+        table
+    })
+}
+
 fn by_word(word: &str) -> Kin {
-    let with = WORDS.iter().filter(|(_, list)| is_in(list, word));
-    with.fold(Kin::default(), |all, (kin, _)| all.with(*kin))
+    table().get(word).map(|named| named.kin).unwrap_or_default()
 }
 
 fn near(word: &str) -> impl Iterator<Item = Near> {
-    let with = NEAR.iter().filter(move |(_, list)| is_in(list, word));
-    with.map(|(near, _)| *near)
+    let named = table().get(word);
+    named
+        .into_iter()
+        .flat_map(|named| named.near.iter().copied())
 }
 
 fn is_in(list: &str, word: &str) -> bool {

@@ -286,7 +286,7 @@ pub fn counts(text: &str) -> bool {
             (bare.contains(|c: char| c.is_ascii_digit()) && !is_date) || kind.meets(Traits::NUMBER);
         open &= !TIMES.contains(&buffer.as_str());
     }
-    open || LETTER_SIZES.iter().any(|size| text.contains(size))
+    open || has_letter_size(text)
         || text.contains([
             '一', '二', '三', '四', '五', '六', '七', '八', '九', '十', '百', '千', '万',
         ])
@@ -337,32 +337,25 @@ fn of_digits(text: &str) -> Traits {
     found
 }
 
-/// Sizes that are letters, which stand for a number where one is asked for.
-const LETTER_SIZES: [&str; 16] = [
-    "Sサイズ",
-    "Mサイズ",
-    "Lサイズ",
-    "LLサイズ",
-    "size S",
-    "size M",
-    "size L",
-    "size XL",
-    "Größe S",
-    "Größe M",
-    "Größe L",
-    "taille S",
-    "taille M",
-    "taille L",
-    "talla M",
-    "talla L",
-];
+/// What stands before a size that is a letter, which stands for a number where one is asked for.
+const BEFORE_SIZES: [&str; 4] = ["size ", "Größe ", "taille ", "talla "];
+
+/// Whether `text` has such a size: "size M", "Lサイズ".
+fn has_letter_size(text: &str) -> bool {
+    text.match_indices(['S', 'M', 'L']).any(|(at, letter)| {
+        let after = &text[at + letter.len()..];
+        let before = text[..at].trim_end_matches('X');
+        let ends = !after.starts_with(char::is_alphanumeric);
+        after.starts_with("サイズ") || ends && BEFORE_SIZES.iter().any(|it| before.ends_with(it))
+    })
+}
 
 fn of_signs(text: &str) -> Traits {
     let mut found = Traits::default();
     if text.contains(['€', '$', '£', '¥', '円']) {
         found = found.with(Traits::MONEY);
     }
-    if LETTER_SIZES.iter().any(|size| text.contains(size)) {
+    if has_letter_size(text) {
         found = found.with(Traits::NUMBER);
     }
     if text.contains('@') || text.contains("http") || text.contains("www.") {

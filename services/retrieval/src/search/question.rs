@@ -58,13 +58,15 @@ impl Question {
     pub(crate) fn new(text: &str, snapshot: &Snapshot, table: Option<&Table>) -> Self {
         let text = start(text);
         let vector = table.map(|table| Quantised::new(&table.sum(text)));
-        let words = Words::new(text, snapshot);
-        let sought = words.sought(analysis::sought(text));
+        let sought = analysis::sought(text);
+        let (kin, relatives) = analysis::asked_kin(text);
+        let words = Words::new(text, snapshot, (relatives, sought));
+        let sought = words.sought(sought);
         Self {
             language: words.own,
             words: words.read(text),
             speakers: speakers(text),
-            kin: analysis::kin(text),
+            kin,
             owners: analysis::owners(text)
                 .into_iter()
                 .map(|(owner, thing)| (owner.to_owned(), thing.to_owned()))
@@ -136,7 +138,8 @@ struct Words<'a> {
 }
 
 impl<'a> Words<'a> {
-    fn new(text: &str, snapshot: &'a Snapshot) -> Self {
+    /// Those of `text`, which names relatives by the words `kin` and asks for `sought`.
+    fn new(text: &str, snapshot: &'a Snapshot, (kin, sought): (Vec<String>, Sought)) -> Self {
         let languages = snapshot.languages();
         let own = analysis::language_among(text, languages);
         Self {
@@ -147,8 +150,8 @@ impl<'a> Words<'a> {
             seen: BTreeSet::new(),
             words: Vec::new(),
             is_of_intolerance: analysis::asks_of_intolerance(text, own),
-            kin: analysis::asked_kin(text).1,
-            is_of_somebody: analysis::sought(text).has(Sought::PERSON),
+            kin,
+            is_of_somebody: sought.has(Sought::PERSON),
         }
     }
 
