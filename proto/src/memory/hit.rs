@@ -420,7 +420,7 @@ mod tests {
             ],
             limit: 3,
             tokens: 100,
-            partial: false,
+            ..Recall::default()
         };
         let given = recall.given(|hit| hit.path == "known");
         let paths: Vec<&str> = given.iter().map(|hit| hit.path.as_str()).collect();
@@ -429,14 +429,15 @@ mod tests {
 
     #[test]
     fn what_is_added_comes_behind_and_once() {
-        let recall = |paths: &[&str]| Recall {
-            passages: paths.iter().map(|path| recalled(path, 1)).collect(),
+        let all = |paths: &[&str]| paths.iter().map(|path| recalled(path, 1)).collect();
+        let mut all = Recall {
+            passages: all(&["own", "a"]),
+            beside: all(&["b", "a", "c"]),
             limit: 3,
             tokens: 100,
             partial: false,
         };
-        let mut all = recall(&["own", "a"]);
-        all.add(recall(&["b", "a", "c"]));
+        all.add_beside();
         let paths =
             |given: Vec<Hit>| -> Vec<String> { given.into_iter().map(|it| it.path).collect() };
         assert_eq!(paths(all.given(|_| false)), ["own", "a", "b"]);
