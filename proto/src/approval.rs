@@ -94,6 +94,18 @@ pub struct ApprovalResolved {
     pub by: String,
 }
 
+/// Rows that are on the smallest screen where people decide, a telephone's with the buttons,
+pub const SCREEN_ROWS: usize = 16;
+/// and characters of one.
+const SCREEN_COLUMNS: usize = 40;
+
+/// The rows of `shown` on that screen, about.
+#[must_use]
+pub fn rows(shown: &str) -> usize {
+    let of_line = |line: &str| line.chars().count().div_ceil(SCREEN_COLUMNS).max(1);
+    shown.split('\n').map(of_line).sum()
+}
+
 impl From<run::ApprovalRequested> for ApprovalRequested {
     fn from(request: run::ApprovalRequested) -> Self {
         Self {

@@ -70,8 +70,9 @@ impl Client {
         Ok(response.into_inner().into())
     }
 
-    /// The few passages that a message is given unasked. `patient`: its answer is made
-    /// of them alone, so that files which are not read yet are waited for.
+    /// The few passages that a message is given unasked, in the session with the id
+    /// `session_id`. `patient`: its answer is made of them alone, so that files which are not
+    /// read yet are waited for.
     ///
     /// # Errors
     /// When memory does not answer.
@@ -79,29 +80,18 @@ impl Client {
         &self,
         origin: &Origin,
         agent_id: &str,
-        asked: (&str, bool),
-    ) -> Result<Recall, CallError> {
-        self.recall_without(origin, agent_id, asked, "").await
-    }
-
-    /// As [`Client::recall`], without what was said in the session with the id
-    /// `session_id`.
-    ///
-    /// # Errors
-    /// When memory does not answer.
-    pub async fn recall_without(
-        &self,
-        origin: &Origin,
-        agent_id: &str,
         (text, patient): (&str, bool),
         session_id: &str,
     ) -> Result<Recall, CallError> {
+        let shared = is_shared(&origin.session_key);
+        // Where others hear it nothing is found of any conversation, this one neither.
+        let session_id = if shared { "" } else { session_id };
         let request = wire::RecallRequest {
             agent_id: agent_id.to_owned(),
             text: text.to_owned(),
-            shared: is_shared(&origin.session_key),
+            shared,
             patient,
-            without_session_id: session_id.to_owned(),
+            session_id: session_id.to_owned(),
             isolated: is_isolated(&origin.session_key),
         };
         let response = self.0.clone().recall(origin.request(request)).await?;

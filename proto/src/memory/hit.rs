@@ -172,6 +172,9 @@ pub struct Recall {
     pub tokens: usize,
     /// Whether something was not looked at: files are still being read.
     pub partial: bool,
+    /// What is found where nothing of the conversation's own session is looked at; none where
+    /// nothing of it is among the passages.
+    pub beside: Vec<Recalled>,
 }
 
 /// A passage and its price.
@@ -197,15 +200,14 @@ impl Recall {
         given
     }
 
-    /// Adds what `other` has beyond this, behind it.
-    pub fn add(&mut self, other: Self) {
-        for recalled in other.passages {
+    /// Puts what is beside the conversation behind the passages.
+    pub fn add_beside(&mut self) {
+        for recalled in std::mem::take(&mut self.beside) {
             let is_there = |own: &Recalled| own.hit.is_at(&recalled.hit);
             if !self.passages.iter().any(is_there) {
                 self.passages.push(recalled);
             }
         }
-        self.partial |= other.partial;
     }
 }
 
@@ -271,17 +273,19 @@ impl From<SearchResults> for wire::SearchResponse {
 
 impl From<wire::RecallResponse> for Recall {
     fn from(response: wire::RecallResponse) -> Self {
-        let passages = response.passages.into_iter().filter_map(|recalled| {
+        let passage = |recalled: wire::Recalled| {
             Some(Recalled {
                 hit: recalled.hit?.into(),
                 tokens: recalled.tokens as usize,
             })
-        });
+        };
+        let all = |recalled: Vec<_>| recalled.into_iter().filter_map(passage).collect();
         Self {
-            passages: passages.collect(),
+            passages: all(response.passages),
             limit: response.limit as usize,
             tokens: response.tokens as usize,
             partial: response.partial,
+            beside: all(response.beside),
         }
     }
 }
@@ -289,15 +293,17 @@ impl From<wire::RecallResponse> for Recall {
 impl From<Recall> for wire::RecallResponse {
     fn from(recall: Recall) -> Self {
         let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-        let passages = recall.passages.into_iter().map(|recalled| wire::Recalled {
+        let passage = |recalled: Recalled| wire::Recalled {
             hit: Some(recalled.hit.into()),
             tokens: number(recalled.tokens),
-        });
+        };
+        let all = |recalled: Vec<_>| recalled.into_iter().map(passage).collect();
         Self {
-            passages: passages.collect(),
+            passages: all(recall.passages),
             limit: number(recall.limit),
             tokens: number(recall.tokens),
             partial: recall.partial,
+            beside: all(recall.beside),
         }
     }
 }
@@ -414,7 +420,7 @@ mod tests {
             ],
             limit: 3,
             tokens: 100,
-            partial: false,
+            ..Recall::default()
         };
         let given = recall.given(|hit| hit.path == "known");
         let paths: Vec<&str> = given.iter().map(|hit| hit.path.as_str()).collect();
@@ -423,14 +429,15 @@ mod tests {
 
     #[test]
     fn what_is_added_comes_behind_and_once() {
-        let recall = |paths: &[&str]| Recall {
-            passages: paths.iter().map(|path| recalled(path, 1)).collect(),
+        let all = |paths: &[&str]| paths.iter().map(|path| recalled(path, 1)).collect();
+        let mut all = Recall {
+            passages: all(&["own", "a"]),
+            beside: all(&["b", "a", "c"]),
             limit: 3,
             tokens: 100,
             partial: false,
         };
-        let mut all = recall(&["own", "a"]);
-        all.add(recall(&["b", "a", "c"]));
+        all.add_beside();
         let paths =
             |given: Vec<Hit>| -> Vec<String> { given.into_iter().map(|it| it.path).collect() };
         assert_eq!(paths(all.given(|_| false)), ["own", "a", "b"]);

@@ -76,6 +76,14 @@ pub enum Error {
     /// A daemon owns the state.
     #[error(transparent)]
     Held(#[from] state_lock::Error),
+    /// A turn that goes on without its daemon uses the state.
+    #[error("a turn is under way in the state directory {} (run {run})", .state.display())]
+    UnderWay {
+        /// The state directory.
+        state: PathBuf,
+        /// Its run.
+        run: String,
+    },
     /// The state directory cannot be exchanged as a whole.
     #[error("{} is a mount point, which cannot be exchanged for another folder", .0.display())]
     Mounted(PathBuf),

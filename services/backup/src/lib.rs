@@ -35,6 +35,7 @@ mod seal;
 mod swap;
 #[cfg(test)]
 mod tests;
+mod under_way;
 mod unfinished;
 mod unpack;
 mod walk;

@@ -20,6 +20,7 @@ use crate::mentions::{self, Mention};
 use crate::obeyed::Obeyed;
 use crate::place::moved;
 use crate::swap::{Swap, real};
+use crate::under_way;
 use crate::unfinished::Unfinished;
 use crate::unpack::Unpacking;
 
@@ -84,6 +85,7 @@ pub fn restore(file: &Path, options: &Options, unfinished: &Unfinished) -> Resul
     let manifest = check(file)?;
     let paths = &options.paths;
     let _locks = locks(options)?;
+    under_way::require_none(paths)?;
     let stamp = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S").to_string();
     let parent = paths.state.parent().unwrap_or(Path::new("/"));
     make(parent)?;

@@ -5,6 +5,7 @@ use std::io::Write as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
+use nix::fcntl::{Flock, FlockArg};
 use openclaw_config::Paths;
 use openclaw_config::restored;
 use openclaw_config::state_lock::StateLock;
@@ -349,6 +350,23 @@ fn restore_is_refused_while_a_daemon_has_the_state() {
         drop(lock);
     }
     scene.restored("old", Existing::Kept).unwrap();
+}
+
+/// A turn's process holds its spool, and needs no daemon.
+#[test]
+fn restore_is_refused_while_a_turn_goes_on() {
+    let scene = Scene::new();
+    scene.made();
+    let spool = scene.paths().turns().join("7e57.events");
+    scene.write(&spool, "");
+    let opened = fs::File::open(&spool).unwrap();
+    let turn = Flock::lock(opened, FlockArg::LockExclusive).unwrap();
+    let error = scene.restored("old", Existing::Kept).unwrap_err();
+    assert!(error.to_string().contains("(run 7e57)"), "{error}");
+    assert!(spool.exists());
+    drop(turn);
+    scene.restored("old", Existing::Kept).unwrap();
+    assert!(!spool.exists());
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! What a shell is told, so that it asks `openclawctl complete`.
 
+use openclaw_terminal::output;
+
 use crate::candidate::Candidate;
 use crate::typed::{self, Word};
 
@@ -86,10 +88,11 @@ impl Typed {
     #[must_use]
     pub fn line(&self, candidate: &Candidate) -> Option<String> {
         let Candidate { word, help } = candidate;
-        if word.chars().any(char::is_control) {
+        // Shown as it is, what is not seen of it would make it look like another.
+        if output::line(word) != *word {
             return None;
         }
-        let help = help.replace(char::is_control, " ");
+        let help = output::line(help);
         match self.shell {
             Shell::Bash => self.behind(word),
             // A colon ends the word there.
@@ -204,7 +207,9 @@ mod tests {
         assert_eq!(quoted, "a \\\"\\$(id)\\`id\\`\\\\");
         assert_eq!(line(Shell::Bash, "x '", "$(id) it's"), None);
         for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
-            assert_eq!(line(shell, "x ", "a\nb"), None);
+            for unseen in ["a\nb", "agent:main:\u{202e}niam", "ma\u{200b}in"] {
+                assert_eq!(line(shell, "x ", unseen), None);
+            }
         }
     }
 
@@ -212,8 +217,8 @@ mod tests {
     fn shells_are_told_the_word_and_what_it_is() {
         for (shell, expected) in [
             (Shell::Bash, "agent:main:main"),
-            (Shell::Zsh, "agent\\:main\\:main:a b"),
-            (Shell::Fish, "agent:main:main\ta b"),
+            (Shell::Zsh, "agent\\:main\\:main:a⏎b"),
+            (Shell::Fish, "agent:main:main\ta⏎b"),
         ] {
             assert_eq!(line(shell, "x ", "agent:main:main").unwrap(), expected);
             let script = shell.script();

@@ -139,6 +139,10 @@ fn failure(error: Error) -> Failure {
             "restore with --workspaces keep, which restores the state alone, and take the \
              workspace out of the file by hand: tar --zstd -xf FILE workspaces",
         ),
+        Error::UnderWay { .. } => Some(
+            "wait until it has ended, or start the daemons and stop it (openclawctl message \
+             /stop); then restore again",
+        ),
         Error::Mounted(_) => Some("set OPENCLAW_STATE_DIR to a folder in it, and restore again"),
         Error::Unsound { .. } => Some("take another copy of it, or another backup"),
         _ => None,

@@ -4,7 +4,7 @@ mod stream;
 
 use std::convert::Infallible;
 use std::net::{SocketAddr, TcpListener};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -23,14 +23,15 @@ use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
 
 use crate::doors::Doors;
-use crate::front::{Misdirected, Peer, Strangers, TcpDoor, identify};
+use crate::front::{Misdirected, Peer, Standing, Strangers, TcpDoor, identify};
 use crate::http;
 use stream::Stream;
 
 /// Connections at once over all TCP doors. A household has dozens; a page or a
 /// script in a loop is stopped here, and waits in the backlog.
 const CONNECTION_LIMIT: usize = 4096;
-/// Of them those that have asked for nothing yet: the next one turns the oldest away.
+/// Of them those that have not shown that they may come in, whatever they asked for: the next one
+/// turns the oldest away.
 const STRANGER_LIMIT: usize = CONNECTION_LIMIT / 2;
 /// How long a request's head may take, also the next one's on a connection
 /// that is kept: one byte a minute must not hold a place (Slowloris).
@@ -170,15 +171,10 @@ impl Loop {
         let each = self.clone();
         let stranger = self.strangers.enter();
         let turned_away = stranger.turned_away();
-        let stranger = Mutex::new(Some(stranger));
+        let standing = Standing::of(stranger);
         let service = service_fn(move |request| {
-            let each = each.clone();
-            // It has said what it wants.
-            stranger
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .take();
-            async move { Ok::<_, Infallible>(each.answer(request, addr).await) }
+            let (each, standing) = (each.clone(), standing.clone());
+            async move { Ok::<_, Infallible>(each.answer(request, (addr, standing)).await) }
         });
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
@@ -208,9 +204,13 @@ impl Loop {
         });
     }
 
-    async fn answer(self, request: Request<Incoming>, addr: SocketAddr) -> Response<Body> {
+    async fn answer(
+        self,
+        request: Request<Incoming>,
+        from: (SocketAddr, Standing),
+    ) -> Response<Body> {
         let doors = Arc::clone(&self.doors);
-        let response = match self.respond(request, addr).await {
+        let response = match self.respond(request, from).await {
             Ok(response) => response,
             Err(misdirected) => http::refuse(misdirected),
         };
@@ -221,10 +221,11 @@ impl Loop {
     async fn respond(
         self,
         request: Request<Incoming>,
-        addr: SocketAddr,
+        (addr, standing): (SocketAddr, Standing),
     ) -> Result<Response<Body>, Misdirected> {
         let settings = self.doors.front.settings();
-        let peer = identify(request.headers(), addr, &settings.gateway)?;
+        let mut peer = identify(request.headers(), addr, &settings.gateway)?;
+        peer.standing = standing;
         if self.door == TcpDoor::Main && is_websocket(&request) {
             return Ok(self.websocket.upgrade(request, peer));
         }

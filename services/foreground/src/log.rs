@@ -13,8 +13,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader};
 use crate::log_file::{self, LogFile};
 use crate::record;
 
-/// The longest line in bytes that is kept together; a record with a stack
-/// trace is some 20 kB.
+/// The bytes of a line that are kept; a record with a stack trace is some 20 kB.
 const LONGEST_LINE: u64 = 256 * 1024;
 /// This program in its own records.
 const SELF: &str = "openclawctl";
@@ -106,14 +105,20 @@ impl Log {
     ) -> io::Result<()> {
         let mut source = BufReader::new(source);
         let mut bytes = Vec::new();
+        // Whether the beginning of this line was read already.
+        let mut goes_on = false;
         loop {
             bytes.clear();
             let mut limited = (&mut source).take(LONGEST_LINE);
             if limited.read_until(b'\n', &mut bytes).await? == 0 {
                 return Ok(());
             }
-            let line = String::from_utf8_lossy(&bytes);
-            self.pass(daemon.as_ref(), line.trim_end());
+            // The rest of a line would pass for one of its own, in the daemon's name.
+            let is_rest = std::mem::replace(&mut goes_on, bytes.last() != Some(&b'\n'));
+            if !is_rest {
+                let line = String::from_utf8_lossy(&bytes);
+                self.pass(daemon.as_ref(), line.trim_end());
+            }
         }
     }
 
@@ -141,6 +146,21 @@ impl Log {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn line_that_is_too_long_does_not_begin_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().to_str().unwrap();
+        let paths = Paths::resolve(&[("OPENCLAW_STATE_DIR", state)].into_iter().collect());
+        let paths = paths.unwrap();
+        let log = Log::open().kept(&paths);
+        let padding = "x".repeat(LONGEST_LINE as usize);
+        let said = format!("{padding}{{\"level\":\"info\",\"message\":\"forged\"}}\nnext\n");
+        log.forward("gateway", said.as_bytes()).await.unwrap();
+        let kept = std::fs::read_to_string(log_file::path(&paths)).unwrap();
+        assert_eq!(kept.lines().count(), 2);
+        assert!(!kept.contains("forged") && kept.contains("next"));
+    }
 
     #[test]
     fn level_that_is_changed_holds_for_all_that_write() {

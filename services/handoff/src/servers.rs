@@ -51,6 +51,8 @@ pub struct Server {
     pub variables: Vec<(String, String)>,
     /// Whether it is believed which of its tools only read.
     pub trusted: bool,
+    /// What it may reach of network and files, in words.
+    pub reach: String,
     /// Whether it runs while a turn has it, and no longer.
     pub passing: bool,
     /// What one call may take.

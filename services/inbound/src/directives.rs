@@ -14,6 +14,8 @@ const END: &str = "]]";
 /// from OpenClaw, are taken out alone.
 const ANSWERED: [&str; 2] = ["[[reply_to_current", "[[reply_to:"];
 
+/// Bytes of one directive: all the buttons that there can be.
+const DIRECTIVE: usize = 16 * 1024;
 /// Buttons of one reply.
 const COUNT: usize = 32;
 /// Those beside each other.
@@ -89,14 +91,16 @@ fn without(text: &str, mark: &str, mut take: impl FnMut(&str) -> bool) -> String
     let code = Code::of(text);
     let mut kept = String::new();
     let mut end = 0;
+    // Looked for once, and not again from each beginning on: there may be a million of those.
+    let mut ends = text.match_indices(END).map(|(at, _)| at).peekable();
     for (at, _) in text.match_indices(mark) {
-        let rest = &text[at + mark.len()..];
-        let Some((inner, after)) = rest.split_once(END).filter(|_| at >= end) else {
-            continue;
-        };
-        if !code.has(at) && take(inner.trim()) {
+        let begin = at + mark.len();
+        while ends.next_if(|it| *it < begin).is_some() {}
+        let Some(after) = ends.peek() else { break };
+        let inner = &text[begin..*after];
+        if at >= end && inner.len() <= DIRECTIVE && !code.has(at) && take(inner.trim()) {
             kept.push_str(text[end..at].trim_end_matches([' ', '\t']));
-            end = text.len() - after.len();
+            end = after + END.len();
         }
     }
     if end == 0 {
@@ -109,6 +113,17 @@ fn without(text: &str, mark: &str, mut take: impl FnMut(&str) -> bool) -> String
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Each beginning would be looked at up to the end otherwise, which takes minutes.
+    #[test]
+    fn directives_that_do_not_end_cost_no_more_than_their_own_length() {
+        for mark in [REACTION, BUTTONS, ANSWERED[1]] {
+            let open = mark.repeat(400_000);
+            assert_eq!(asked_for(&open).text.len(), open.len());
+            let asked = asked_for(&format!("{open}]]"));
+            assert!(asked.text.len() + 2 * DIRECTIVE > open.len(), "{mark}");
+        }
+    }
 
     #[test]
     fn directives_are_taken_out_of_the_text() {

@@ -2,6 +2,10 @@
 
 use crate::span::{Line, Span, Style, width_of};
 
+/// Containers within containers that are shown as such: more have no room beside what they hold, and
+/// each line would have all of them.
+const DEPTH: usize = 24;
+
 /// The containers that are open, the outermost first.
 #[derive(Debug, Default)]
 pub(crate) struct Prefixes(Vec<Prefix>);
@@ -21,10 +25,23 @@ impl Prefixes {
             text: "│ ".to_owned(),
             style: Style::faint(),
         };
-        self.0.push(Prefix {
+        self.open(Prefix {
             first: None,
             rest: bar,
         });
+    }
+
+    /// One that is too deep is there and takes no room.
+    fn open(&mut self, mut prefix: Prefix) {
+        if self.0.len() >= DEPTH {
+            prefix.first = None;
+        }
+        self.0.push(prefix);
+    }
+
+    /// Those that are shown.
+    fn shown(&self) -> &[Prefix] {
+        &self.0[..self.0.len().min(DEPTH)]
     }
 
     /// Opens an item, whose first line begins with `marker`.
@@ -37,7 +54,7 @@ impl Prefixes {
             text: " ".repeat(crate::span::width(&marker.text)),
             style: Style::default(),
         };
-        self.0.push(Prefix {
+        self.open(Prefix {
             first: Some(marker),
             rest,
         });
@@ -50,7 +67,7 @@ impl Prefixes {
     /// The columns that are left of `columns`, at least `least`.
     pub(crate) fn room(&self, columns: usize, least: usize) -> usize {
         let used: usize = self
-            .0
+            .shown()
             .iter()
             .map(|prefix| width_of(std::slice::from_ref(&prefix.rest)))
             .sum();
@@ -65,12 +82,13 @@ impl Prefixes {
     /// The beginning of the next line.
     pub(crate) fn next(&mut self) -> Line {
         let take = |prefix: &mut Prefix| prefix.first.take().unwrap_or(prefix.rest.clone());
-        self.0.iter_mut().map(take).collect()
+        self.0.iter_mut().take(DEPTH).map(take).collect()
     }
 
     /// The beginning of a line that is empty otherwise.
     pub(crate) fn empty(&self) -> Line {
-        let mut line: Line = self.0.iter().map(|prefix| prefix.rest.clone()).collect();
+        let rests = self.shown().iter().map(|prefix| prefix.rest.clone());
+        let mut line: Line = rests.collect();
         while line.last().is_some_and(|span| span.text.trim().is_empty()) {
             line.pop();
         }

@@ -65,9 +65,14 @@ impl Table {
             let widths = cells.flatten().map(|line| width_of(line));
             widths.max().unwrap_or(0).max(1)
         };
-        let mut widths: Vec<usize> = (0..count).map(widest).collect();
         let between = width(SEPARATOR) * count.saturating_sub(1);
         let room = columns.saturating_sub(between + self.undrawn());
+        // What a column gives for itself alone is given at once, and nothing where it is no use:
+        // whoever wrote the table chose how wide it is.
+        let mut widths: Vec<usize> = (0..count).map(|it| widest(it).min(room.max(1))).collect();
+        if widths.iter().map(|it| *it.min(&NARROWEST)).sum::<usize>() > room {
+            return None;
+        }
         while widths.iter().sum::<usize>() > room {
             *widths.iter_mut().max().filter(|it| **it > NARROWEST)? -= 1;
         }
@@ -222,6 +227,19 @@ mod tests {
                 "  pots",
             ]
         );
+    }
+
+    /// Whoever writes an answer chooses how wide its tables are, and how deep its quotes.
+    #[test]
+    fn table_and_quotes_cost_no_more_than_they_show() {
+        let row = |cell: &str, count: usize| format!("|{}\n", format!("{cell}|").repeat(count));
+        let many = row(&"x".repeat(400), 2000) + &row("-", 2000) + &row("y", 2000);
+        let wide = row(&"z".repeat(1_000_000), 2) + &row("-", 2) + &row("y", 2);
+        let deep = format!("{}a\n{}", "> ".repeat(2000), "b c\n".repeat(2000));
+        for text in [many, wide, deep] {
+            let rendered = render(&text, 80);
+            assert!(rendered.len() < 64 * text.len(), "{}", rendered.len());
+        }
     }
 
     #[test]

@@ -118,7 +118,8 @@ fn is_wide(word: &Word) -> bool {
     let [span] = word.spans.as_slice() else {
         return false;
     };
-    openclaw_escape::columns(&span.text) > 1 && span.text.graphemes(true).count() == 1
+    // Asked for each character of a word: a long one is not counted again.
+    span.text.graphemes(true).nth(1).is_none() && openclaw_escape::columns(&span.text) > 1
 }
 
 #[cfg(test)]

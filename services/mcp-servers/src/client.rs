@@ -160,6 +160,18 @@ impl Servers {
         self.look(|state| state.tools.contains_key(name))
     }
 
+    /// The server of the tool `name` and what that may reach, in words; empty: there is none.
+    pub fn reach(&self, name: &str) -> String {
+        let of = |tool: &super::offered::Offered| match tool.reach.as_str() {
+            "" => format!(
+                "server {}, of which it is not known what it reaches",
+                tool.server
+            ),
+            reach => format!("server {}: {reach}", tool.server),
+        };
+        self.look(|state| state.tools.get(name).map(of).unwrap_or_default())
+    }
+
     /// Whether a server that is believed says of the tool that it only reads.
     pub fn only_reads(&self, name: &str) -> bool {
         self.look(|state| state.tools.get(name).is_some_and(|tool| tool.only_reads))

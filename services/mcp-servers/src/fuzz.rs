@@ -104,6 +104,7 @@ async fn use_tools(peer: &Peer<RoleClient>, tools: Vec<Tool>, said: &Said) {
     let known = Known {
         name: "a".to_owned(),
         trusted: true,
+        reach: String::new(),
         status,
     };
     let state = State::of(&[known], &Policy::default(), Pace::Prompt);

@@ -54,6 +54,9 @@ pub(super) struct Known {
     pub(super) name: String,
     /// Whether it is believed which of its tools only read.
     pub(super) trusted: bool,
+    /// What it may reach, in words; empty: its process does not say.
+    #[serde(default)]
+    pub(super) reach: String,
     pub(super) status: Status,
 }
 

@@ -35,6 +35,8 @@ pub(super) struct Offered {
     pub(super) only_reads: bool,
     /// Whether it says of it that it changes something.
     pub(super) changes: bool,
+    /// What its server may reach, in words.
+    pub(super) reach: String,
 }
 
 /// What there is now.
@@ -138,6 +140,7 @@ impl State {
                 server: server.name.clone(),
                 name: tool.name.clone().into_owned(),
                 only_reads: server.trusted && reads == Some(true),
+                reach: server.reach.clone(),
                 changes: reads == Some(false),
             };
             self.tools.insert(name, offered);
@@ -183,6 +186,7 @@ mod tests {
         Known {
             name: name.to_owned(),
             trusted: false,
+            reach: "network none".to_owned(),
             status,
         }
     }

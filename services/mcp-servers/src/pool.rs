@@ -112,6 +112,7 @@ impl Pool {
         let known = servers.iter().map(|server| Known {
             name: server.name.clone(),
             trusted: server.trusted,
+            reach: server.reach.clone(),
             status: Status::Starting {
                 pace: pace(server),
                 failed: None,

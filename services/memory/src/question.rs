@@ -44,6 +44,14 @@ pub(crate) struct Asked {
     embedder: Embedder,
 }
 
+/// What a message is given unasked.
+#[derive(Debug)]
+pub(crate) struct Recollection {
+    pub(crate) found: SearchResults,
+    /// What was found beside the session of the question, where that has some of it.
+    pub(crate) beside: Vec<Hit>,
+}
+
 impl Asked {
     /// Makes ready `question` for `store`; a remote embedder is asked first.
     pub(crate) async fn prepare(
@@ -106,16 +114,27 @@ impl Asked {
         self.ask(store, |_, engine, query| engine.search_all(query, &others))
     }
 
-    /// Finds what answers, not looking at the session of the question. Blocks.
-    pub(crate) fn recall(self, store: &Store) -> Result<SearchResults, Error> {
-        self.ask(store, |asked, engine, query| {
-            let query = Query {
-                without: vec![asked.session.clone()],
-                ..query.clone()
-            };
+    /// Finds what answers, and once more beside the session of the question where some of it
+    /// was said there. Blocks.
+    pub(crate) fn recall(self, store: &Store) -> Result<Recollection, Error> {
+        let limit = self.limit;
+        let mut beside = Vec::new();
+        let found = self.ask(store, |asked, engine, query| {
             // What is not given keeps nothing else away.
-            engine.recall(&query, |found| asked.gives(&hit(found.clone())))
-        })
+            let gives = |found: &_| asked.gives(&hit(Clone::clone(found)));
+            let mut found = engine.recall(query, gives)?;
+            if found.hits.iter().any(|hit| hit.path == asked.session) {
+                let query = Query {
+                    without: vec![asked.session.clone()],
+                    ..query.clone()
+                };
+                let more = engine.recall(&query, gives)?;
+                found.complete &= more.complete;
+                beside = more.hits.into_iter().take(limit).map(hit).collect();
+            }
+            Ok(found)
+        })?;
+        Ok(Recollection { found, beside })
     }
 
     /// Whether whoever asks is given `hit`.

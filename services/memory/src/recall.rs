@@ -1,8 +1,9 @@
 //! What a message is given unasked: what answers it, as far as its words tell.
 
-use openclaw_proto::memory::{Question, Recall, Recalled, SearchResults};
+use openclaw_proto::memory::{Hit, Question, Recall, Recalled};
 use openclaw_proto::wire::memory::RecallRequest;
 
+use crate::question::Recollection;
 use crate::store::Store;
 
 /// Looked at, for those that the conversation holds already and those that are
@@ -22,20 +23,23 @@ pub(crate) fn question(request: RecallRequest) -> Question {
         limit: CANDIDATES,
         shared: request.shared,
         isolated: request.isolated,
-        session_id: request.without_session_id,
+        session_id: request.session_id,
         ..Question::default()
     }
 }
 
 /// What was found to answer, with what it costs.
-pub(crate) fn priced(found: SearchResults, store: &Store) -> Recall {
-    let passages = found.hits.into_iter().map(|hit| Recalled {
+pub(crate) fn priced(recollection: Recollection, store: &Store) -> Recall {
+    let passage = |hit: Hit| Recalled {
         tokens: estimate(&hit.snippet) + FRAME,
         hit,
-    });
+    };
+    let all = |hits: Vec<Hit>| hits.into_iter().map(passage).collect();
+    let Recollection { found, beside } = recollection;
     Recall {
         partial: found.partial,
-        passages: passages.collect(),
+        passages: all(found.hits),
+        beside: all(beside),
         limit: store.search.recalled as usize,
         tokens: store.search.recalled_tokens as usize,
     }

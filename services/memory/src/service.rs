@@ -108,12 +108,12 @@ impl Service {
         Ok(found)
     }
 
-    async fn ask(
+    async fn ask<T: Send + 'static>(
         &self,
         question: Question,
         patience: Duration,
-        ask: fn(Asked, &Store) -> Result<SearchResults, Error>,
-    ) -> Result<SearchResults, Status> {
+        ask: fn(Asked, &Store) -> Result<T, Error>,
+    ) -> Result<T, Status> {
         let store = self.agents.store(&question.agent_id)?;
         first_look(&store, patience).await;
         let asked = Asked::prepare(question, &store, self.agents.hub()).await?;
@@ -133,15 +133,16 @@ impl Service {
         };
         let question = recall::question(request);
         let begin = Instant::now();
-        let found = self.ask(question, patience, Asked::recall).await?;
+        let recollection = self.ask(question, patience, Asked::recall).await?;
+        let found = &recollection.found;
         tracing::info!(
             message_id = MEMORY_SEARCHED,
             hits = found.hits.len(),
             milliseconds = milliseconds(begin),
             "{}",
-            told(&found, begin)
+            told(found, begin)
         );
-        Ok(recall::priced(found, &store).into())
+        Ok(recall::priced(recollection, &store).into())
     }
 
     async fn get(&self, request: wire::GetRequest) -> Result<wire::GetResponse, Status> {

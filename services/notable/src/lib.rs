@@ -118,7 +118,7 @@ pub fn ended(outcome: &Kind, took: Duration, reply: &str) {
             backend = failed.backend,
             took_ms,
             "run ended: failed after {after}: {}",
-            openclaw_escape::line(&failed.message)
+            openclaw_escape::line_within(&failed.message, SHOWN)
         ),
         Kind::Aborted {
             reason, backend, ..
@@ -128,7 +128,7 @@ pub fn ended(outcome: &Kind, took: Duration, reply: &str) {
             backend,
             took_ms,
             "run ended: aborted after {after}: {}",
-            openclaw_escape::line(reason)
+            openclaw_escape::line_within(reason, SHOWN)
         ),
         Kind::Done(done) => tracing::info!(
             message_id = RUN_ENDED,

@@ -20,9 +20,14 @@ pub enum Refused {
     /// Nothing of that id waits.
     #[error("unknown or expired approval id")]
     Unknown,
-    /// That decision was not offered.
-    #[error("{0} is not allowed for this approval")]
-    NotAllowed(&'static str),
+    /// That decision was not offered; with the reason, if one is known.
+    #[error("{decision} is not allowed for this approval{}", because(.why))]
+    NotAllowed {
+        /// What was decided.
+        decision: &'static str,
+        /// Why it was not offered; empty: nobody said.
+        why: String,
+    },
     /// There is no room for one more.
     #[error("{0} approvals wait already")]
     TooMany(usize),
@@ -32,6 +37,14 @@ pub enum Refused {
     /// The turn that asks cannot be told; with the reason.
     #[error("the agent-runner does not answer ({0}); try again")]
     Unreachable(String),
+}
+
+fn because(why: &str) -> String {
+    if why.is_empty() {
+        String::new()
+    } else {
+        format!(": {why}; allow-once and deny are")
+    }
 }
 
 /// Something that wants to be allowed.

@@ -70,6 +70,7 @@ impl Approvals {
 
     async fn requested(&self, run: &Run, request: &ApprovalRequested) {
         let now = now_ms();
+        let request = &on_screen(request.clone());
         let kept = approval::Approval {
             id: request.id.clone(),
             run_id: run.id.clone(),
@@ -156,7 +157,10 @@ impl Approvals {
     ) -> Result<Approval, Refused> {
         let approval = self.pending.find(id)?;
         if !approval.allows(decision) {
-            return Err(Refused::NotAllowed(decision.as_str()));
+            return Err(Refused::NotAllowed {
+                decision: decision.as_str(),
+                why: approval.text("onlyOnce").to_owned(),
+            });
         }
         let of_turn = approval.of_turn.as_ref();
         let run_id = of_turn.map_or_else(String::new, |of_turn| of_turn.run_id.clone());
@@ -201,6 +205,23 @@ impl Approvals {
     }
 }
 
+/// Rows of a question's tool and place, which have one each where they are short.
+const NAMES_ROWS: usize = 2;
+
+/// `request`, which can be allowed for good only where whoever decides has all of it before
+/// them. Held here, because decisions come by doors that show no question: typed, or from
+/// a client that looks at nothing.
+fn on_screen(mut request: ApprovalRequested) -> ApprovalRequested {
+    let names = [&request.tool, &request.cwd].map(|it| openclaw_escape::line(it));
+    let rows = approval::rows(&openclaw_escape::block(&request.command))
+        + names.iter().map(|it| approval::rows(it)).sum::<usize>();
+    if !request.form.is_empty() && rows > approval::SCREEN_ROWS + NAMES_ROWS {
+        request.form.clear();
+        "it is longer than a screen".clone_into(&mut request.only_once);
+    }
+    request
+}
+
 /// As clients of OpenClaw's know it.
 fn shown(settings: &Settings, run: &Run, request: &ApprovalRequested) -> Map<String, Value> {
     let agent = settings.agent(run.key.agent().as_str());
@@ -236,4 +257,44 @@ fn shown(settings: &Settings, run: &Run, request: &ApprovalRequested) -> Map<Str
         fields.insert("unavailableDecisions".to_owned(), excluded);
     }
     fields
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(tool: &str, command: &str, cwd: &str) -> ApprovalRequested {
+        ApprovalRequested {
+            tool: tool.to_owned(),
+            command: command.to_owned(),
+            cwd: cwd.to_owned(),
+            form: "line".to_owned(),
+            ..ApprovalRequested::default()
+        }
+    }
+
+    #[test]
+    fn on_screen_grants_nothing_that_is_longer() {
+        let short = asked("execute_shell", &"rm a\n".repeat(15), "/ws");
+        assert_eq!(on_screen(short.clone()), short);
+        let (long, lines) = (format!("rm {}", "a ".repeat(400)), "rm a\n".repeat(16));
+        let hidden = "\u{200b}".repeat(100);
+        for request in [
+            asked("execute_shell", &long, "/ws"),
+            asked("execute_shell", &lines, "/ws"),
+            asked("execute_shell", &format!("rm a{hidden}"), "/ws"),
+            asked("execute_shell", "rm a", &"/ws".repeat(300)),
+            asked(&long, "{}", "/ws"),
+        ] {
+            let once = on_screen(request.clone());
+            assert!(once.form.is_empty(), "{request:?}");
+            assert_eq!(once.only_once, "it is longer than a screen");
+        }
+        let unsettled = ApprovalRequested {
+            form: String::new(),
+            only_once: "make obeys files".to_owned(),
+            ..asked("execute_shell", &long, "/ws")
+        };
+        assert_eq!(on_screen(unsettled.clone()), unsettled);
+    }
 }

@@ -88,6 +88,8 @@ impl Order {
             return REFUSED;
         }
         match self.command.id {
+            // The next gateway knows of its sender what this says, and nothing else.
+            Id::Approve if !self.sender.approves => REFUSED,
             Id::Stop if !self.sender.rules_the_conversation() => stop::OWN,
             _ => self.command.name,
         }
@@ -294,4 +296,24 @@ fn approval_line(approval: &Approval) -> String {
     let place = approval.text("cwd");
     let (command, place) = (openclaw_escape::line(command), openclaw_escape::line(place));
     format!("{}  {command} (in {place})", approval.id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A gateway that goes on with a command knows its name and takes its sender for the owner.
+    #[test]
+    fn order_to_approve_of_who_may_not_is_gone_on_with_as_refused() {
+        let name = |approves: bool| {
+            let asked = openclaw_commands::read("/approve a-1 allow-once").unwrap();
+            let sender = Sender {
+                approves,
+                ..Sender::default()
+            };
+            Order::new(asked, sender).name()
+        };
+        assert_eq!(name(true), "approve");
+        assert_eq!(name(false), REFUSED);
+    }
 }

@@ -30,7 +30,7 @@ use crate::standby::Standby;
 use crate::status_line::StatusLine;
 use crate::submission::Submitter;
 use crate::system_event::SystemEvents;
-use crate::turn::{Cramped, Tails, Turns};
+use crate::turn::{Cramped, SessionIds, Tails, Turns};
 use crate::wake::Waker;
 
 /// The longest time the last turns may take when the gateway stops.
@@ -215,6 +215,7 @@ impl Base {
             status: status.clone(),
             tasks: self.tasks.clone(),
             tails: Tails::default(),
+            session_ids: SessionIds::default(),
             cramped: Cramped::default(),
         }
     }

@@ -11,6 +11,7 @@ mod late;
 mod outcome;
 mod reply;
 mod resumption;
+mod session_ids;
 mod tails;
 
 use std::sync::Arc;
@@ -50,6 +51,7 @@ use reply::Reply;
 pub(crate) use cramped::Cramped;
 pub(crate) use outcome::{interrupted, of_backup};
 pub(crate) use resumption::Left;
+pub(crate) use session_ids::SessionIds;
 pub(crate) use tails::Tails;
 
 /// What the user is told when the conversation begins anew, in OpenClaw's words.
@@ -100,6 +102,8 @@ pub(crate) struct Turns {
     pub(crate) tasks: TaskTracker,
     /// The ends of the conversations that go on.
     pub(crate) tails: Tails,
+    /// The sessions in which their last messages were.
+    pub(crate) session_ids: SessionIds,
     /// The agents for whose conversations there is no room.
     pub(crate) cramped: Cramped,
 }
@@ -207,6 +211,8 @@ impl Turns {
         };
         let admitted = new_or_settled(run, self.storage.accept(incoming).await)?;
         notable::accepted(&run.channel, self.spoken(text));
+        self.session_ids
+            .note(&run.key, &admitted.accepted.session_id);
         run.settle(MessageStatus::Accepted(admitted.accepted.clone()));
         if let (Some(wish), Intent::Text(text)) = (wish, &admitted.said) {
             self.queue.arrived(run, text, wish, &admitted.overrides);

@@ -31,7 +31,8 @@ pub fn cut(text: &str, room: usize) -> String {
 #[must_use]
 pub(crate) fn pad(text: &str, width: usize) -> String {
     let blanks = width.saturating_sub(columns(text));
-    format!("{text}{:blanks$}", "")
+    // Not by format!, which panics beyond 65,535.
+    format!("{text}{}", " ".repeat(blanks))
 }
 
 /// `text` in lines of at most `room` columns, broken between words, and in a word
@@ -106,6 +107,7 @@ mod tests {
         assert_eq!(columns("🦞"), 2);
         assert_eq!(pad("日本", 6), "日本  ");
         assert_eq!(pad("toolong", 3), "toolong");
+        assert_eq!(pad("", 300_000).len(), 300_000);
     }
 
     #[test]

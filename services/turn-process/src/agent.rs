@@ -26,6 +26,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::activity::Activity;
 use crate::translate::{Translate, was_killed};
+use crate::within;
 
 /// One line of an agent's output, in bytes: a tool result with a whole file.
 const LINE_LIMIT: usize = 16 * 1024 * 1024;
@@ -244,7 +245,8 @@ async fn follow(
         if let Some(cost) = translate.cost() {
             outcome.bill.report_cost(cost);
         }
-        for kind in kinds.into_iter().filter_map(|kind| outcome.bill.note(kind)) {
+        let kinds = kinds.into_iter().map(within::bounds);
+        for kind in kinds.filter_map(|kind| outcome.bill.note(kind)) {
             if kind.is_terminal() {
                 return Ok(Some(kind));
             }

@@ -137,6 +137,7 @@ impl Tools {
             tool,
             arguments: &arguments,
             only_reads: self.servers.only_reads(tool),
+            reach: self.servers.reach(tool),
         };
         // Nobody is asked about what cannot be done.
         if let Err(error) = self.servers.would_answer(tool).await {
@@ -182,6 +183,7 @@ impl Tools {
                 tool: tool.name(),
                 arguments,
                 only_reads: false,
+                reach: String::new(),
             };
             if let Err(why) = self.approvals.ask_because(question, reason).await {
                 return HostAnswer::failed("denied", why);
@@ -200,6 +202,7 @@ impl Tools {
             tool: &asked.tool,
             arguments: &asked.arguments,
             only_reads: false,
+            reach: String::new(),
         };
         match self.approvals.ask(question).await {
             Ok(()) => HostAnswer::done(String::new()),

@@ -20,5 +20,6 @@ mod tool_pipe;
 mod translate;
 mod turn;
 mod turn_log;
+mod within;
 
 pub use turn::main;

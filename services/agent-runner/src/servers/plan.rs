@@ -12,7 +12,7 @@ use openclaw_handoff::servers::Server;
 use openclaw_sandbox::identity::{Identity, IdentityError};
 use openclaw_sandbox::{Level, Network};
 use openclaw_settings::sandbox::Missing;
-use openclaw_settings::{McpServer, RunnerSettings};
+use openclaw_settings::{McpServer, RunnerSettings, ServerNetwork};
 
 use super::{ServersRequest, python};
 use crate::plan::{self, Bounds};
@@ -142,9 +142,33 @@ fn one(
         trusted: server.trusted && !is_planted,
         // Nor has it a life after the turn, which its author has not.
         passing: is_planted,
+        reach: reach_of(server),
         call_limit: server.call_limit,
         variables,
     })
+}
+
+/// What `server` may reach of network and files, in words: what is allowed for good of its calls
+/// is so for a server that reaches this.
+fn reach_of(server: &McpServer) -> String {
+    let network = match &server.network {
+        ServerNetwork::None => "none".to_owned(),
+        ServerNetwork::Allowlist(hosts) => {
+            let hosts: Vec<String> = hosts.iter().map(ToString::to_string).collect();
+            hosts.join(" ")
+        }
+        ServerNetwork::Full => "full".to_owned(),
+    };
+    let paths = |what: &str, paths: &[PathBuf]| match paths {
+        [] => String::new(),
+        paths => {
+            let paths: Vec<String> = paths.iter().map(|it| it.display().to_string()).collect();
+            format!("; {what} {}", paths.join(" "))
+        }
+    };
+    let reads = paths("reads", &server.read_only);
+    let writes = paths("writes", &server.read_write);
+    format!("network {network}{reads}{writes}")
 }
 
 /// Whether what a level cannot give is done without only when the user says so.

@@ -8,8 +8,14 @@ use super::{Rich, Style};
 
 /// A line between parts.
 const RULE: &str = "———";
-/// How far an item of a list within a list is moved in.
+/// How far an item of a list within a list is moved in,
 const INDENT: &str = "  ";
+/// and how many lists deep: a line of a thousand marks would be a thousand lines, each moved in
+/// further than the one before.
+const DEPTH: usize = 12;
+/// Characters of a column up to which the cells below each other are filled up: a wide one would be
+/// paid for in each row.
+const COLUMN: usize = 48;
 
 /// What `markdown` says. Nothing that it shows is left out; HTML in it is text.
 pub fn read(markdown: &str) -> Rich {
@@ -33,7 +39,7 @@ struct Reader {
     /// The lists that are open: the number of the next item, if they have numbers.
     lists: Vec<Option<u64>>,
     /// Links that are open, the place where their text begins with them.
-    links: Vec<(Arc<str>, usize)>,
+    links: Vec<(Arc<str>, Place)>,
     /// An item's mark was just written: what follows stands beside it.
     is_beside_mark: bool,
     table: Option<Table>,
@@ -92,7 +98,7 @@ impl Reader {
             Tag::Strong => self.bold += 1,
             Tag::Strikethrough => self.struck += 1,
             Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => {
-                let begin = self.rich.text().len();
+                let begin = place(&self.rich);
                 self.links.push((dest_url.as_ref().into(), begin));
             }
             Tag::Table(_) => {
@@ -181,15 +187,14 @@ impl Reader {
         let Some((target, begin)) = self.links.pop() else {
             return;
         };
-        let text = self.rich.text();
-        let is_empty = self.table.is_none() && text.len() == begin;
+        let is_empty = self.table.is_none() && place(&self.rich) == begin;
         if is_empty {
             let style = Style {
                 link: Some(Arc::clone(&target)).filter(|it| leads_somewhere(it)),
                 ..self.style.clone()
             };
             self.rich.push(&target, &style);
-        } else if !leads_somewhere(&target) && !text.ends_with(target.as_ref()) {
+        } else if !leads_somewhere(&target) && !ends_with(&self.rich, &target) {
             self.restyle();
             self.say(&format!(" ({target})"));
         }
@@ -205,7 +210,7 @@ impl Reader {
 
     fn item(&mut self) {
         self.part(1);
-        let depth = self.lists.len().saturating_sub(1);
+        let depth = self.lists.len().saturating_sub(1).min(DEPTH);
         let mark = match self.lists.last_mut() {
             Some(Some(number)) => {
                 let mark = format!("{number}. ");
@@ -224,11 +229,10 @@ impl Reader {
         self.is_beside_mark = false;
         self.restyle();
         trim_end_of_code(&mut self.rich);
-        let text = self.rich.text();
-        if text.is_empty() {
+        if self.rich.runs.is_empty() {
             return;
         }
-        let there = text.bytes().rev().take_while(|it| *it == b'\n').count();
+        let there = backwards(&self.rich).take_while(|it| *it == b'\n').count();
         let style = Style {
             is_quoted: self.style.is_quoted && self.ends_quoted(),
             ..Style::default()
@@ -246,14 +250,13 @@ impl Reader {
         let columns = table.rows.iter().map(Vec::len).max().unwrap_or_default();
         let width = |column: usize| {
             let cells = table.rows.iter().filter_map(|row| row.get(column));
-            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+            let widest = cells.map(|cell| cell.chars().count()).max().unwrap_or(0);
+            widest.min(COLUMN)
         };
         let widths: Vec<usize> = (0..columns).map(width).collect();
         let line = |row: &Vec<String>| {
             let cells = row.iter().zip(&widths);
-            let cells: Vec<_> = cells
-                .map(|(cell, width)| format!("{cell:width$}"))
-                .collect();
+            let cells: Vec<_> = cells.map(|(cell, width)| padded(cell, *width)).collect();
             cells.join(" | ").trim_end().to_owned()
         };
         let mut lines: Vec<String> = table.rows.iter().map(line).collect();
@@ -268,6 +271,35 @@ impl Reader {
         };
         self.rich.push(&lines.join("\n"), &style);
     }
+}
+
+/// A place in a text: how many pieces there are, and how long the last one is.
+type Place = (usize, usize);
+
+/// Where `rich` ends. Its whole text is put together for none of these: a reply may have a
+/// hundred thousand parts.
+fn place(rich: &Rich) -> Place {
+    let last = rich.runs.last().map_or(0, |run| run.text.len());
+    (rich.runs.len(), last)
+}
+
+/// The bytes of its text, the last one first.
+fn backwards(rich: &Rich) -> impl Iterator<Item = u8> {
+    rich.runs
+        .iter()
+        .rev()
+        .flat_map(|run| run.text.bytes().rev())
+}
+
+fn ends_with(rich: &Rich, end: &str) -> bool {
+    let mut text = backwards(rich);
+    end.bytes().rev().all(|byte| text.next() == Some(byte))
+}
+
+/// `cell` in a column of `width`.
+fn padded(cell: &str, width: usize) -> String {
+    let blanks = width.saturating_sub(cell.chars().count());
+    format!("{cell}{}", " ".repeat(blanks))
 }
 
 fn language(kind: &CodeBlockKind<'_>) -> Arc<str> {

@@ -169,3 +169,31 @@ proptest! {
         prop_assert!(parts.iter().any(|part| part.text().contains(whole)), "{:?}", parts);
     }
 }
+
+/// Whoever writes a reply chooses its tables and lists, and a program that cannot show one would be
+/// given it again.
+#[test]
+fn markdown_takes_no_more_room_than_what_it_shows() {
+    const MORE: usize = 64;
+    let wide = "w".repeat(70_000);
+    let rows = "|a|b|\n".repeat(2000);
+    for markdown in [
+        format!("|{wide}|b|\n|-|-|\n|a|b|\n"),
+        format!("|{wide}|b|\n|-|-|\n{rows}"),
+        format!("{}x", "- ".repeat(5000)),
+        format!("{}x", "1. ".repeat(5000)),
+        format!("{}x\n{}", "> ".repeat(5000), "y\n".repeat(5000)),
+        "a\n\n".repeat(200_000),
+        "[a](b) ".repeat(50_000),
+    ] {
+        let shown = shown(&markdown);
+        let beginning: String = markdown.chars().take(20).collect();
+        assert!(
+            shown.len() <= MORE * markdown.len(),
+            "{beginning}: {}",
+            shown.len()
+        );
+    }
+    let table = shown("|a|b|\n|-|-|\n|cc|d|");
+    assert_eq!(table, "a  | b\n---+--\ncc | d");
+}

@@ -129,6 +129,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::front::Standing;
 
     const LIMIT: RateLimit = RateLimit {
         attempts: 3,
@@ -144,6 +145,7 @@ mod tests {
             origin: origin.map(str::to_owned),
             origin_ok: true,
             forwarded: false,
+            standing: Standing::default(),
         }
     }
 

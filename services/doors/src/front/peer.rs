@@ -5,6 +5,8 @@ use std::net::{IpAddr, SocketAddr};
 use axum::http::HeaderMap;
 use axum::http::header::{HOST, ORIGIN};
 
+use super::Standing;
+
 /// Headers that a proxy adds. A program that connects by itself sends none.
 const FORWARDING: [&str; 5] = [
     "forwarded",
@@ -15,7 +17,7 @@ const FORWARDING: [&str; 5] = [
 ];
 
 /// Who is at the other end of a request.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Peer {
     /// The client's address; behind a trusted proxy the one that it says.
     pub addr: SocketAddr,
@@ -27,6 +29,8 @@ pub struct Peer {
     pub origin_ok: bool,
     /// Whether a proxy passed it on.
     pub forwarded: bool,
+    /// Of the connection that the request came on.
+    pub standing: Standing,
 }
 
 impl Peer {
@@ -44,6 +48,7 @@ impl Peer {
             origin: text(headers, ORIGIN.as_str()),
             origin_ok: false,
             forwarded,
+            standing: Standing::default(),
         }
     }
 

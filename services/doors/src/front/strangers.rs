@@ -1,4 +1,4 @@
-//! Connections that have not said yet who they are, or what they want.
+//! Connections that have not shown yet that they may come in.
 //!
 //! Whoever comes has a place: where all are taken, the one goes that has had its place longest.
 //! Otherwise somebody without a token, another user of the machine or a page in a browser, would keep
@@ -30,6 +30,25 @@ pub struct Stranger {
     all: Strangers,
     number: u64,
     turned_away: CancellationToken,
+}
+
+/// Whether a connection is still a stranger's. Cheap to clone: what is known of one copy is of all.
+#[derive(Debug, Clone, Default)]
+pub struct Standing(Arc<Mutex<Option<Stranger>>>);
+
+impl Standing {
+    /// A stranger's.
+    #[must_use]
+    pub fn of(stranger: Stranger) -> Self {
+        Self(Arc::new(Mutex::new(Some(stranger))))
+    }
+
+    /// Gives the stranger's place back: the connection is somebody's who may come in, or
+    /// is counted elsewhere.
+    pub fn is_known(&self) {
+        let mut stranger = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *stranger = None;
+    }
 }
 
 impl Strangers {
@@ -97,10 +116,11 @@ mod tests {
         let newest = strangers.enter();
         assert!(is_away(&all[0]) && !is_away(&all[1]) && !is_away(&newest));
         // A place that is given back is taken from nobody.
-        drop(all.remove(1));
+        let standing = Standing::of(all.remove(1));
+        standing.clone().is_known();
         let next = strangers.enter();
         assert!(!all[1..].iter().any(is_away) && !is_away(&next));
-        drop((newest, next, all));
+        drop((newest, next, all, standing));
         assert!(strangers.lock().taken.is_empty());
     }
 }

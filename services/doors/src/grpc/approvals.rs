@@ -85,7 +85,7 @@ fn refused(refused: Refused) -> Status {
     let message = refused.to_string();
     match refused {
         Refused::Unknown => Status::not_found(message),
-        Refused::NotAllowed(_) => Status::failed_precondition(message),
+        Refused::NotAllowed { .. } => Status::failed_precondition(message),
         Refused::TooMany(_) => Status::resource_exhausted(message),
         Refused::Taken(_) => Status::already_exists(message),
         Refused::Unreachable(_) => Status::unavailable(message),

@@ -335,6 +335,8 @@ pub(crate) enum Reading {
     ForAWhile,
     /// It is not done by the time that somebody waits.
     Long,
+    /// It has, and finds what the session of the question has said most of all.
+    Own,
 }
 
 struct MemoryPlay {
@@ -376,6 +378,28 @@ impl Memory {
     }
 }
 
+/// What was said in the session `id` just now, and what is found beside it.
+fn own_and_beside(id: &str) -> memory::RecallResponse {
+    let recalled = |path: String, snippet: &str| memory::Recalled {
+        hit: Some(memory::Hit {
+            path,
+            snippet: snippet.to_owned(),
+            timestamp_ms: i64::MAX,
+            ..Default::default()
+        }),
+        tokens: 10,
+    };
+    let own = recalled(format!("sessions/{id}.jsonl"), "my cat is Mourek");
+    let note = recalled("MEMORY.md".to_owned(), "the cat is Mourek");
+    memory::RecallResponse {
+        passages: vec![own],
+        beside: vec![note],
+        limit: 3,
+        tokens: 100,
+        partial: false,
+    }
+}
+
 #[tonic::async_trait]
 impl memory::memory_server::Memory for MemoryPlay {
     async fn load_bootstrap(
@@ -399,8 +423,11 @@ impl memory::memory_server::Memory for MemoryPlay {
     ) -> Result<Response<memory::RecallResponse>, Status> {
         let request = request.into_inner();
         lock(&self.queries).push(request.text);
+        if *lock(&self.reading) == Reading::Own {
+            return Ok(Response::new(own_and_beside(&request.session_id)));
+        }
         let partial = match *lock(&self.reading) {
-            Reading::Done => false,
+            Reading::Done | Reading::Own => false,
             Reading::ForAWhile => !request.patient,
             Reading::Long => true,
         };
@@ -425,6 +452,7 @@ impl memory::memory_server::Memory for MemoryPlay {
             limit: 3,
             tokens: 100,
             partial,
+            beside: Vec::new(),
         }))
     }
 

@@ -7,7 +7,24 @@ use openclaw_proto::sessions::Query;
 use openclaw_proto::wire::run::history_message;
 use serde_json::json;
 
+use crate::doubles::Reading;
 use crate::suite::{Suite, done, next, rest, soon, text, text_of};
+
+/// What the conversation says best is not given again, and keeps no note away.
+#[tokio::test]
+async fn a_message_asks_memory_once_where_its_conversation_answers_too() {
+    let suite = Suite::start().await;
+    suite.memory.read(Reading::Own);
+    for number in 1..=2 {
+        let (accepted, replies) = suite.say("who is my cat?").await;
+        let turn = suite.runner.started().await;
+        let paths: Vec<&str> = turn.passages.iter().map(|it| it.path.as_str()).collect();
+        assert_eq!(paths, ["MEMORY.md"]);
+        assert_eq!(suite.memory.queries.lock().unwrap().len(), number);
+        suite.runner.say(&accepted.run_id, done());
+        rest(replies).await;
+    }
+}
 
 #[tokio::test]
 async fn a_message_is_answered_and_kept() {

@@ -297,6 +297,36 @@ async fn outbox_refuses_what_cannot_be() {
     }
 }
 
+/// Whoever types a decision has no button that is not there.
+#[tokio::test]
+async fn outbox_offers_and_takes_nothing_for_good_that_is_longer_than_a_screen() {
+    let suite = Suite::start().await;
+    let mut deliveries = take(&suite, LONG).await;
+    let (accepted, _replies) = send(&suite, "k1").await;
+    let asked = ApprovalRequested {
+        id: "a-1".to_owned(),
+        tool: "exec".to_owned(),
+        command: format!("rm {}", "a ".repeat(400)),
+        cwd: "/ws".to_owned(),
+        expires_ms: i64::MAX,
+        form: "line".to_owned(),
+        ..ApprovalRequested::default()
+    };
+    suite
+        .runner
+        .say(&accepted.run_id, Said::ApprovalRequested(Box::new(asked)));
+    let question = next(&mut deliveries).await;
+    assert_eq!(question.extras.buttons[0].len(), 2, "{question:?}");
+    let typed = async |decision: &str| {
+        let (_, replies) = suite.say(&format!("/approve a-1 {decision}")).await;
+        format!("{:?}", rest(replies).await)
+    };
+    let said = typed("allow-always").await;
+    assert!(said.contains("it is longer than a screen"), "{said}");
+    let said = typed("allow-once").await;
+    assert!(said.contains("Approval a-1 decided"), "{said}");
+}
+
 #[tokio::test]
 async fn outbox_says_of_a_question_that_its_turn_was_stopped() {
     let suite = Suite::start().await;

@@ -106,7 +106,7 @@ async fn a_message_recalls_what_is_about_it_and_nothing_else() {
     let recall = async |text: &str| {
         let recall = running
             .client
-            .recall(&origin(), "", (text, false))
+            .recall(&origin(), "", (text, false), "")
             .await
             .unwrap();
         assert!(recall.limit == 3 && recall.tokens > 100);
@@ -122,7 +122,7 @@ async fn a_message_recalls_what_is_about_it_and_nothing_else() {
     running.configure("{agents: {defaults: {memorySearch: {recall: {enabled: false}}}}}");
     let none = running
         .client
-        .recall(&origin(), "", ("What is the cat called?", false))
+        .recall(&origin(), "", ("What is the cat called?", false), "")
         .await;
     assert!(none.unwrap().passages.is_empty());
     running.stop().await;

@@ -181,7 +181,7 @@ async fn a_group_is_told_nothing_of_private_conversations_nor_of_memory_md() {
             };
             assert_eq!(paths, expected, "{key} {corpus}");
         }
-        let recall = client.recall(&asker, "", ("What is the alarm code?", false));
+        let recall = client.recall(&asker, "", ("What is the alarm code?", false), "");
         let recall = recall.await;
         let given = recall.unwrap().passages;
         let path = |given: &Recalled| given.hit.path.clone();
@@ -209,7 +209,7 @@ async fn a_group_is_told_nothing_of_private_conversations_nor_of_memory_md() {
         .files;
     assert!(files.iter().any(|file| file.name == "MEMORY.md"));
     let recall = client
-        .recall(&origin(), "", ("What is the alarm code?", false))
+        .recall(&origin(), "", ("What is the alarm code?", false), "")
         .await;
     let given = recall.unwrap().passages;
     assert!(given.iter().any(|given| given.hit.snippet.contains("0815")));
@@ -228,12 +228,16 @@ async fn what_a_group_is_not_told_keeps_nothing_else_away() {
     running.index(false).await;
     let asker = in_group("agent:main:telegram:group:-7");
     let question = ("What is the alarm code of the garage door?", false);
-    let recall = running.client.recall(&asker, "", question).await.unwrap();
+    let recall = running
+        .client
+        .recall(&asker, "", question, "")
+        .await
+        .unwrap();
     let paths = recall.passages.iter().map(|given| given.hit.path.as_str());
     assert_eq!(paths.collect::<Vec<_>>(), ["memory/gate.md"]);
     let recall = running
         .client
-        .recall(&origin(), "", question)
+        .recall(&origin(), "", question, "")
         .await
         .unwrap();
     assert_eq!(recall.passages[0].hit.path, "MEMORY.md");
@@ -241,22 +245,33 @@ async fn what_a_group_is_not_told_keeps_nothing_else_away() {
 }
 
 #[tokio::test]
-async fn a_session_that_is_left_out_keeps_nothing_else_away() {
+async fn what_the_conversation_holds_keeps_nothing_else_away() {
     let running = Running::start_in(state(WORDS, &[]));
-    running.write("memory/house.md", "Spare keys: blue flowerpot.\n");
+    running.write(
+        "memory/house.md",
+        "Spare key of the garden shed: the kitchen.\n",
+    );
+    running.write(
+        "memory/doors.md",
+        "# Door\n- door mat\n- door bell\n- door handle\n",
+    );
     let told = "The spare key of the garden shed is under the blue flowerpot.";
     append(&transcript(&running), &line("m1", "user", told, 1_000_000));
     running.index(false).await;
     let question = ("Where is the spare key of the garden shed?", false);
     let (client, origin) = (&running.client, origin());
-    let paths = async |without: &str| -> Vec<String> {
-        let recall = client.recall_without(&origin, "", question, without);
-        let given = recall.await.unwrap().passages;
-        given.into_iter().map(|given| given.hit.path).collect()
+    let paths = async |session: &str| -> [Vec<String>; 2] {
+        let recall = client.recall(&origin, "", question, session).await.unwrap();
+        [recall.passages, recall.beside]
+            .map(|all| all.into_iter().map(|given| given.hit.path).collect())
     };
     let own = "sessions/s1.jsonl";
-    assert_eq!(paths("").await[0], own);
-    assert!(!paths("s1").await.contains(&own.to_owned()));
+    let [found, beside] = paths("s1").await;
+    assert!(found.contains(&own.to_owned()), "{found:?}");
+    assert_eq!(beside, ["memory/house.md"]);
+    let [found, beside] = paths("s2").await;
+    assert!(found.contains(&own.to_owned()), "{found:?}");
+    assert!(beside.is_empty(), "{beside:?}");
     running.stop().await;
 }
 

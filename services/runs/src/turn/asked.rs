@@ -108,7 +108,7 @@ impl Asked {
             self.tell_of_no_room(reply).await;
         }
         let history = Self::given(reply, history);
-        self.recall_elsewhere(reply, &history).await;
+        self.recall_beside(reply.run, &history);
         let sessions = conversation::backend_sessions(&history, sessions);
         Ok(Turn {
             backend_sessions: sessions,
@@ -116,14 +116,11 @@ impl Asked {
         })
     }
 
-    /// Looks for what answers beside the conversation itself: what it holds answers best and
+    /// Takes what answers beside the conversation itself: what it holds answers best and
     /// is not given again, and what answers almost as well was left out for it.
-    async fn recall_elsewhere(&mut self, reply: &Reply<'_>, history: &History) {
-        let own = self.own(reply.run, history);
-        if own.has_some_of(&self.context.recall) {
-            let session_id = &self.accepted.session_id;
-            let (turns, run) = (reply.turns, reply.run);
-            self.context.recall_elsewhere(turns, run, session_id).await;
+    fn recall_beside(&mut self, run: &Run, history: &History) {
+        if self.own(run, history).has_some_of(&self.context.recall) {
+            self.context.recall.add_beside();
         }
     }
 

@@ -36,8 +36,6 @@ const UNREAD: &str = "memory is still reading your notes, so that this reply may
 pub(super) struct Context {
     pub(super) bootstrap: Vec<ContextFile>,
     pub(super) recall: Recall,
-    /// What memory was asked for that.
-    told: String,
     /// When the message came, in Unix milliseconds.
     pub(super) received_ms: i64,
     /// What the user should know of it.
@@ -50,10 +48,12 @@ pub(super) async fn fetch(turns: &Turns, run: &Run, text: &str, received_ms: i64
     let agent = run.key.agent().as_str();
     let origin = origin(run);
     let told: String = text.chars().take(TOLD).collect();
-    let (bootstrap, recall) = tokio::join!(
-        in_time(|| memory.load_bootstrap(&origin, agent)),
-        recalled(turns, &origin, agent, &told),
-    );
+    let recall = async {
+        let session_id = turns.session_ids.of(run).await;
+        recalled(turns, &origin, &told, (agent, &session_id)).await
+    };
+    let (bootstrap, recall) =
+        tokio::join!(in_time(|| memory.load_bootstrap(&origin, agent)), recall,);
     let problems = [
         ("bootstrap files", bootstrap.as_ref().err()),
         ("passages", recall.as_ref().err()),
@@ -79,24 +79,7 @@ pub(super) async fn fetch(turns: &Turns, run: &Run, text: &str, received_ms: i64
         notes: notes.chain(left_out).collect(),
         bootstrap: bootstrap.files.into_iter().map(file).collect(),
         recall,
-        told,
         received_ms,
-    }
-}
-
-impl Context {
-    /// Adds what memory has beside what was said in the session with the id `session_id`.
-    pub(super) async fn recall_elsewhere(&mut self, turns: &Turns, run: &Run, session_id: &str) {
-        let (memory, origin, told) = (&turns.memory, origin(run), &self.told);
-        let agent = run.key.agent().as_str();
-        let recall = || memory.recall_without(&origin, agent, (told, false), session_id);
-        match in_time(recall).await {
-            Ok(more) => self.recall.add(more),
-            Err(error) => tracing::warn!(
-                "memory gave nothing beside the conversation ({}), going on without",
-                openclaw_escape::line(&error.to_string())
-            ),
-        }
     }
 }
 
@@ -112,15 +95,16 @@ fn origin(run: &Run) -> Origin {
 async fn recalled(
     turns: &Turns,
     origin: &Origin,
-    agent: &str,
     told: &str,
+    (agent, session_id): (&str, &str),
 ) -> Result<(Recall, bool), CallError> {
     let memory = &turns.memory;
-    let recall = in_time(|| memory.recall(origin, agent, (told, false))).await?;
+    let recall = in_time(|| memory.recall(origin, agent, (told, false), session_id)).await?;
     if !recall.partial || !is_offline(&turns.runner, agent).await {
         return Ok((recall, false));
     }
-    let patient = within(PATIENT, memory.recall(origin, agent, (told, true))).await;
+    let patient = memory.recall(origin, agent, (told, true), session_id);
+    let patient = within(PATIENT, patient).await;
     // What was found at once is better than nothing.
     let recall = patient.unwrap_or(recall);
     let is_unread = recall.partial;

@@ -261,6 +261,7 @@ mod tests {
             limit: 9,
             tokens: 99,
             partial: false,
+            beside: Vec::new(),
         };
         let paths = |key: &str| -> Vec<String> {
             let key = SessionKey::parse(key, &AgentId::main()).unwrap();
@@ -300,6 +301,7 @@ mod tests {
             limit: 2,
             tokens: 99,
             partial: false,
+            beside: Vec::new(),
         };
         let key = SessionKey::parse("main", &AgentId::main()).unwrap();
         let history = history(&["told", "answered"]);

@@ -1,6 +1,7 @@
 //! What a delivery is in messages.
 
 use openclaw_channel::rich::{Rich, Style, read};
+use openclaw_proto::approval::{SCREEN_ROWS, rows};
 use openclaw_proto::gateway::ChatKind;
 use openclaw_proto::outbox::{Button, Delivery, Kind};
 use serde_json::{Value, json};
@@ -12,11 +13,7 @@ use crate::settings::ErrorPolicy;
 /// What is told of an answer that has nothing to it.
 const EMPTY: &str = "_(the reply is empty)_";
 
-/// Rows of a command that are on the screen of a telephone with the buttons,
-const SCREEN: usize = 16;
-/// and characters of one.
-const ROW: usize = 40;
-/// Characters of its beginning that are said again where it is longer.
+/// Characters of a command's beginning that are said again where it is longer than the screen.
 const BEGINNING: usize = 160;
 /// What the data of the button begins with that allows for good.
 const ALWAYS: &str = "approve:always:";
@@ -188,15 +185,9 @@ fn can_be_always(delivery: &Delivery) -> bool {
             command,
             can_be_always,
             ..
-        } => *can_be_always && rows(command) <= SCREEN,
+        } => *can_be_always && rows(command) <= SCREEN_ROWS,
         _ => true,
     }
-}
-
-/// The rows of `command` on a telephone, about.
-fn rows(command: &str) -> usize {
-    let of_line = |line: &str| line.chars().count().div_ceil(ROW).max(1);
-    command.split('\n').map(of_line).sum()
 }
 
 fn question(tool: &str, command: &str, cwd: &str, more: [&str; 3]) -> Rich {
@@ -228,7 +219,7 @@ fn question(tool: &str, command: &str, cwd: &str, more: [&str; 3]) -> Rich {
         rich.push(reason, &plain);
     }
     let rows = rows(command);
-    let only_once = if rows > SCREEN {
+    let only_once = if rows > SCREEN_ROWS {
         "it is longer than a screen"
     } else {
         only_once
@@ -237,7 +228,7 @@ fn question(tool: &str, command: &str, cwd: &str, more: [&str; 3]) -> Rich {
         rich.push(&format!("\n\nthis time only: {only_once}"), &plain);
     }
     // What stands beside the buttons is what is decided about.
-    if rows > SCREEN {
+    if rows > SCREEN_ROWS {
         rich.push(
             &format!("\n\n{} characters; ", command.chars().count()),
             &plain,

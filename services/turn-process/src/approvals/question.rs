@@ -20,6 +20,9 @@ pub(crate) struct Question<'a> {
     pub(crate) arguments: &'a Value,
     /// Whether the tool is said to change nothing.
     pub(crate) only_reads: bool,
+    /// Who answers it in the agent's place and what that may reach, which an agent's own
+    /// confinement does not say; empty: nobody else.
+    pub(crate) reach: String,
 }
 
 /// What is to be done with a call.
@@ -82,10 +85,19 @@ impl Question<'_> {
         let grant = Grant {
             form: Form::Call,
             // What a link leads to may change; then it is another call.
-            command: format!("{} {reached}{}", self.tool, self.arguments),
+            // So is one to somebody who can do something else by now.
+            command: format!("{} {reached}{}{}", self.tool, self.arguments, self.by()),
             directory: ground.directory("").display().to_string(),
         };
         (rules.judge_call(self.tool, &grant, concern), grant)
+    }
+
+    /// On a line of its own, which no argument has: JSON writes line ends out.
+    fn by(&self) -> String {
+        match self.reach.as_str() {
+            "" => String::new(),
+            reach => format!("\n{reach}"),
+        }
     }
 
     /// What there is to ask about a call that changes files, and which those

@@ -69,6 +69,7 @@ async fn ask(approvals: &Approvals, command: &str) -> Result<(), String> {
             tool: "execute_shell",
             arguments: &arguments,
             only_reads: false,
+            reach: String::new(),
         })
         .await
 }
@@ -117,6 +118,43 @@ async fn what_only_reads_asks_nobody_and_the_rest_waits() {
 }
 
 #[tokio::test]
+async fn a_call_allowed_for_good_is_asked_about_when_its_server_reaches_something_else() {
+    let mut scene = scene(Duration::from_secs(60));
+    fn question<'a>(arguments: &'a serde_json::Value, reach: &str) -> Question<'a> {
+        Question {
+            call_id: "",
+            tool: "notes__send",
+            arguments,
+            only_reads: false,
+            reach: reach.to_owned(),
+        }
+    }
+    let arguments = json!({"text": "a\nserver notes: network full"});
+    let (asked, approvals) = (arguments.clone(), Arc::clone(&scene.approvals));
+    let asking = tokio::spawn(async move {
+        let question = question(&asked, "server notes: network none");
+        approvals.ask(question).await
+    });
+    let request = requested(&mut scene.reader).await;
+    let last = request.command.lines().last();
+    assert_eq!(last, Some("server notes: network none"), "{request:?}");
+    assert_eq!(request.command.lines().count(), 2, "{request:?}");
+    allow_for_good(&scene.approvals, request.id);
+    assert_eq!(asking.await.unwrap(), Ok(()));
+    let judged = |reach: &str| scene.approvals.judge(&question(&arguments, reach));
+    let none = judged("server notes: network none");
+    assert!(matches!(none, Judged::Settled(Ok(()))), "{none:?}");
+    for reach in [
+        "server notes: network full",
+        "server notes: network none; reads /home",
+        "",
+    ] {
+        let judged = judged(reach);
+        assert!(matches!(judged, Judged::Open(_)), "{reach}: {judged:?}");
+    }
+}
+
+#[tokio::test]
 async fn what_is_refused_asks_nobody() {
     let mut scene = scene(Duration::from_secs(60));
     {
@@ -135,6 +173,7 @@ async fn what_is_refused_asks_nobody() {
         tool: "execute_shell",
         arguments: &arguments,
         only_reads: false,
+        reach: String::new(),
     };
     let because = scene
         .approvals
@@ -164,6 +203,7 @@ fn settled(approvals: &Approvals, tool: &str, arguments: &Value) -> Option<Resul
         tool,
         arguments,
         only_reads: false,
+        reach: String::new(),
     };
     match approvals.judge(&question) {
         Judged::Settled(settled) => Some(settled),
@@ -257,6 +297,7 @@ async fn where_a_command_runs_is_shown_within_bounds() {
                 tool: "exec",
                 arguments: &in_folder(2 * WORDS_BYTES),
                 only_reads: false,
+                reach: String::new(),
             })
             .await
     });

@@ -77,6 +77,7 @@ impl ClaudeApprover {
             tool,
             arguments: &request["input"],
             only_reads: false,
+            reach: String::new(),
         })
     }
 }

@@ -92,6 +92,7 @@ impl CodexApprover {
             tool,
             arguments,
             only_reads: false,
+            reach: String::new(),
         })
     }
 }

@@ -19,7 +19,7 @@ fn failed(refused: Refused) -> Failure {
     match refused {
         Refused::Unknown => Failure::new(Code::ApprovalNotFound, message),
         Refused::TooMany(_) | Refused::Unreachable(_) => Failure::unavailable(message),
-        Refused::NotAllowed(_) | Refused::Taken(_) => Failure::invalid(message),
+        Refused::NotAllowed { .. } | Refused::Taken(_) => Failure::invalid(message),
     }
 }
 

@@ -7,11 +7,15 @@ use integration_tests::{Http, Setup, Suite, within};
 use reqwest::Method;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 
 /// The gateway's own limit of a request's head is 10 s.
 const HEAD_DEADLINE: Duration = Duration::from_secs(10);
 /// Connections that send their head byte by byte.
 const SLOW: usize = 300;
+
+/// Connections of somebody without a token that have a place, which is also the gateway's own number.
+const STRANGERS: usize = 2048;
 
 async fn suite() -> (Suite, Http) {
     let suite = Setup::offline().start().await;
@@ -129,6 +133,38 @@ async fn slow_heads_hold_nothing_up_and_are_ended() {
         within("the end of a slow connection", end).await.unwrap();
     }
     assert!(asked.elapsed() < HEAD_DEADLINE * 2, "{:?}", asked.elapsed());
+}
+
+/// Whoever has no token asks what anybody may ask, and keeps the connection.
+#[tokio::test]
+async fn connections_that_show_no_token_give_way_also_after_a_request() {
+    let (suite, http) = suite().await;
+    let token = suite.token().await;
+    let ask = async |stream: &mut TcpStream, asked: &str| {
+        let request = format!("GET {asked}\r\nhost: localhost\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut said = vec![0; 4096];
+        let size = stream.read(&mut said).await.unwrap();
+        assert!(said[..size].starts_with(b"HTTP/1.1 200"));
+    };
+    let mut known = http.raw().await;
+    let by_token = format!("/v1/models HTTP/1.1\r\nauthorization: Bearer {token}");
+    let by_anybody = "/healthz HTTP/1.1";
+    ask(&mut known, &by_token).await;
+    let asked = Instant::now();
+    let mut all = Vec::new();
+    for _ in 0..=STRANGERS {
+        let mut stream = http.raw().await;
+        ask(&mut stream, by_anybody).await;
+        all.push(stream);
+    }
+    let mut said = Vec::new();
+    let ended = within("the end of the oldest", all[0].read_to_end(&mut said)).await;
+    assert!(ended.is_err() || said.is_empty(), "{ended:?}");
+    let took = asked.elapsed();
+    assert!(took < HEAD_DEADLINE, "it ended by itself: {took:?}");
+    ask(&mut known, &by_token).await;
+    ask(&mut all[STRANGERS], by_anybody).await;
 }
 
 #[tokio::test]
