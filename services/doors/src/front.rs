@@ -27,7 +27,7 @@ pub(crate) use guard::{Misdirected, identify};
 pub use peer::Peer;
 pub use secrets::Secrets;
 pub(crate) use secrets::is_same;
-pub use strangers::{Standing, Strangers};
+pub use strangers::{Admission, Strangers};
 pub use tcp_door::TcpDoor;
 
 /// What the connections share.
@@ -103,7 +103,7 @@ impl Front {
     pub fn admit(&self, peer: &Peer, presented: Option<&str>) -> Result<(), Denied> {
         let secrets = self.secrets();
         if secrets.are_none_needed() {
-            peer.standing.is_known();
+            peer.admission.is_known();
             return Ok(());
         }
         self.check(peer, presented, |presented| secrets.accept(presented))
@@ -124,7 +124,7 @@ impl Front {
         };
         if accept(presented) {
             self.failures.succeeded(peer, &limit);
-            peer.standing.is_known();
+            peer.admission.is_known();
             return Ok(());
         }
         self.failures.failed(peer, &limit);

@@ -23,7 +23,7 @@ use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
 
 use crate::doors::Doors;
-use crate::front::{Misdirected, Peer, Standing, Strangers, TcpDoor, identify};
+use crate::front::{Admission, Misdirected, Peer, Strangers, TcpDoor, identify};
 use crate::http;
 use stream::Stream;
 
@@ -171,10 +171,10 @@ impl Loop {
         let each = self.clone();
         let stranger = self.strangers.enter();
         let turned_away = stranger.turned_away();
-        let standing = Standing::of(stranger);
+        let admission = Admission::of(stranger);
         let service = service_fn(move |request| {
-            let (each, standing) = (each.clone(), standing.clone());
-            async move { Ok::<_, Infallible>(each.answer(request, (addr, standing)).await) }
+            let (each, admission) = (each.clone(), admission.clone());
+            async move { Ok::<_, Infallible>(each.answer(request, (addr, admission)).await) }
         });
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
@@ -207,7 +207,7 @@ impl Loop {
     async fn answer(
         self,
         request: Request<Incoming>,
-        from: (SocketAddr, Standing),
+        from: (SocketAddr, Admission),
     ) -> Response<Body> {
         let doors = Arc::clone(&self.doors);
         let response = match self.respond(request, from).await {
@@ -221,11 +221,11 @@ impl Loop {
     async fn respond(
         self,
         request: Request<Incoming>,
-        (addr, standing): (SocketAddr, Standing),
+        (addr, admission): (SocketAddr, Admission),
     ) -> Result<Response<Body>, Misdirected> {
         let settings = self.doors.front.settings();
         let mut peer = identify(request.headers(), addr, &settings.gateway)?;
-        peer.standing = standing;
+        peer.admission = admission;
         if self.door == TcpDoor::Main && is_websocket(&request) {
             return Ok(self.websocket.upgrade(request, peer));
         }

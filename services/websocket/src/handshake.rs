@@ -74,7 +74,7 @@ impl Handshake {
         let stranger = self.strangers.enter();
         let turned_away = stranger.turned_away();
         // Its place among those that ask by HTTP is free.
-        peer.standing.is_known();
+        peer.admission.is_known();
         let nonce = Uuid::new_v4().to_string();
         let asking = async {
             challenge(socket, &nonce).await?;

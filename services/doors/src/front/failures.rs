@@ -129,7 +129,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::front::Standing;
+    use crate::front::Admission;
 
     const LIMIT: RateLimit = RateLimit {
         attempts: 3,
@@ -145,7 +145,7 @@ mod tests {
             origin: origin.map(str::to_owned),
             origin_ok: true,
             forwarded: false,
-            standing: Standing::default(),
+            admission: Admission::default(),
         }
     }
 

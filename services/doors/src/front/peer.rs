@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use axum::http::HeaderMap;
 use axum::http::header::{HOST, ORIGIN};
 
-use super::Standing;
+use super::Admission;
 
 /// Headers that a proxy adds. A program that connects by itself sends none.
 const FORWARDING: [&str; 5] = [
@@ -30,7 +30,7 @@ pub struct Peer {
     /// Whether a proxy passed it on.
     pub forwarded: bool,
     /// Of the connection that the request came on.
-    pub standing: Standing,
+    pub admission: Admission,
 }
 
 impl Peer {
@@ -48,7 +48,7 @@ impl Peer {
             origin: text(headers, ORIGIN.as_str()),
             origin_ok: false,
             forwarded,
-            standing: Standing::default(),
+            admission: Admission::default(),
         }
     }
 

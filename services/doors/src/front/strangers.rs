@@ -34,9 +34,9 @@ pub struct Stranger {
 
 /// Whether a connection is still a stranger's. Cheap to clone: what is known of one copy is of all.
 #[derive(Debug, Clone, Default)]
-pub struct Standing(Arc<Mutex<Option<Stranger>>>);
+pub struct Admission(Arc<Mutex<Option<Stranger>>>);
 
-impl Standing {
+impl Admission {
     /// A stranger's.
     #[must_use]
     pub fn of(stranger: Stranger) -> Self {
@@ -116,11 +116,11 @@ mod tests {
         let newest = strangers.enter();
         assert!(is_away(&all[0]) && !is_away(&all[1]) && !is_away(&newest));
         // A place that is given back is taken from nobody.
-        let standing = Standing::of(all.remove(1));
-        standing.clone().is_known();
+        let admission = Admission::of(all.remove(1));
+        admission.clone().is_known();
         let next = strangers.enter();
         assert!(!all[1..].iter().any(is_away) && !is_away(&next));
-        drop((newest, next, all, standing));
+        drop((newest, next, all, admission));
         assert!(strangers.lock().taken.is_empty());
     }
 }
