@@ -30,8 +30,7 @@ use stream::Stream;
 /// Connections at once over all TCP doors. A household has dozens; a page or a
 /// script in a loop is stopped here, and waits in the backlog.
 const CONNECTION_LIMIT: usize = 4096;
-/// Of them those that have not shown that they may come in, whatever they asked for: the next one
-/// turns the oldest away.
+/// Of them those that have not shown that they may come in: the next one turns the oldest away.
 const STRANGER_LIMIT: usize = CONNECTION_LIMIT / 2;
 /// How long a request's head may take, also the next one's on a connection
 /// that is kept: one byte a minute must not hold a place (Slowloris).

@@ -46,8 +46,7 @@ impl Admission {
     /// Gives the stranger's place back: the connection is somebody's who may come in, or
     /// is counted elsewhere.
     pub fn is_known(&self) {
-        let mut stranger = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        *stranger = None;
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
