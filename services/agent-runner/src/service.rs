@@ -487,18 +487,14 @@ impl Runner {
             Err(_) => ("", ""),
         };
         let is_cli = choice::is_cli(choice.backend);
+        let context = &self.0.runs.context;
         let next_run_id = match (is_cli, self.keeps_warm(turn)) {
             (true, false) => String::new(),
             (true, true) => {
-                let spare = self.0.runs.context.warm.of(&turn.session_key);
+                let spare = context.warm.of(&turn.session_key);
                 spare.next_name(&turn.agent_id, &turn.run_id)
             }
-            (false, _) => self
-                .0
-                .runs
-                .context
-                .spare
-                .next_name(&turn.agent_id, &turn.run_id),
+            (false, _) => context.spare.next_name(&turn.agent_id, &turn.run_id),
         };
         wire::StartTurnResponse {
             backend: choice.backend.to_owned(),

@@ -216,20 +216,28 @@ async fn outbox_survives_a_gateway_that_dies_wherever_that_is() {
     );
 }
 
+/// A command that somebody is asked about, once and for good.
+fn to_allow(command: &str) -> ApprovalRequested {
+    ApprovalRequested {
+        id: "a-1".to_owned(),
+        tool: "exec".to_owned(),
+        command: command.to_owned(),
+        cwd: "/ws".to_owned(),
+        expires_ms: i64::MAX,
+        form: "line".to_owned(),
+        ..ApprovalRequested::default()
+    }
+}
+
 #[tokio::test]
 async fn outbox_asks_and_says_there_what_was_decided_elsewhere() {
     let suite = Suite::start().await;
     let mut deliveries = take(&suite, LONG).await;
     let (accepted, replies) = send(&suite, "k1").await;
     let asked = ApprovalRequested {
-        id: "a-1".to_owned(),
-        tool: "exec".to_owned(),
-        command: "make # \u{202e}llatsni\nrm -rf \u{200b}x".to_owned(),
         cwd: "/w\u{1b}[2J".to_owned(),
         reason: "it\nwrites".to_owned(),
-        expires_ms: i64::MAX,
-        form: "line".to_owned(),
-        ..ApprovalRequested::default()
+        ..to_allow("make # \u{202e}llatsni\nrm -rf \u{200b}x")
     };
     suite
         .runner
@@ -303,15 +311,7 @@ async fn outbox_offers_and_takes_nothing_for_good_that_is_longer_than_a_screen()
     let suite = Suite::start().await;
     let mut deliveries = take(&suite, LONG).await;
     let (accepted, _replies) = send(&suite, "k1").await;
-    let asked = ApprovalRequested {
-        id: "a-1".to_owned(),
-        tool: "exec".to_owned(),
-        command: format!("rm {}", "a ".repeat(400)),
-        cwd: "/ws".to_owned(),
-        expires_ms: i64::MAX,
-        form: "line".to_owned(),
-        ..ApprovalRequested::default()
-    };
+    let asked = to_allow(&format!("rm {}", "a ".repeat(400)));
     suite
         .runner
         .say(&accepted.run_id, Said::ApprovalRequested(Box::new(asked)));
@@ -333,11 +333,8 @@ async fn outbox_says_of_a_question_that_its_turn_was_stopped() {
     let mut deliveries = take(&suite, LONG).await;
     let (accepted, replies) = send(&suite, "k1").await;
     let asked = ApprovalRequested {
-        id: "a-1".to_owned(),
-        tool: "exec".to_owned(),
-        command: "make".to_owned(),
-        expires_ms: i64::MAX,
-        ..ApprovalRequested::default()
+        form: String::new(),
+        ..to_allow("make")
     };
     suite
         .runner
