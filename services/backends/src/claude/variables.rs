@@ -33,6 +33,9 @@ const BASH: &str = "/bin/bash";
 /// The most tokens of one answer.
 const LONGEST_ANSWER: &str = "CLAUDE_CODE_MAX_OUTPUT_TOKENS";
 
+/// What starting our tools may take, in milliseconds.
+const TOOLS_START: &str = "30000";
+
 /// What its model may ask for of itself, as the CLI has it.
 const LONGEST_COMMAND: Duration = Duration::from_secs(600);
 
@@ -63,6 +66,11 @@ pub(super) fn of(start: &Start<'_>, keys: bool) -> Variables {
             ("CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS", "1"),
             // Its default of ten keeps a user waiting for minutes.
             ("CLAUDE_CODE_MAX_RETRIES", "3"),
+            // It asks its model without our tools when they take longer than five
+            // seconds, which they do on a busy machine.
+            ("MCP_CONNECTION_NONBLOCKING", "0"),
+            ("MCP_CONNECT_TIMEOUT_MS", TOOLS_START),
+            ("MCP_TIMEOUT", TOOLS_START),
         ]
         .map(|(name, value)| (name.to_owned(), value.to_owned())),
     );

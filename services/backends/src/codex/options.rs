@@ -42,12 +42,15 @@ const OFF: [&str; 20] = [
     "worktrees",
 ];
 /// Further settings. The files of instructions are in the prompt already.
-const SET: [&str; 9] = [
+const SET: [&str; 10] = [
     // A login shell runs what an earlier turn left in the agent's home.
     "allow_login_shell=false",
     "analytics.enabled=false",
     "check_for_update_on_startup=false",
     "history.persistence=\"none\"",
+    // It asks its model without our tools when they take longer than a second, unless it
+    // is to wait for as long as they may take to start.
+    "mcp_optional_startup_grace_ms=0",
     "project_doc_max_bytes=0",
     "skills.bundled.enabled=false",
     "skills.include_instructions=false",

@@ -1,9 +1,10 @@
 //! When servers of tools start and end, and who waits for that.
 
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::time::{Duration, Instant};
 
 use integration_tests::tool_server::{self, ToolServer};
-use integration_tests::{Setup, Suite, asked, within};
+use integration_tests::{Setup, Suite, asked, program, within};
 use scripted_model::{Scenario, Server};
 use serde_json::{Value, json};
 
@@ -208,4 +209,41 @@ async fn causes_of_a_server_that_does_not_run_are_told() {
     assert!(called.to_string().contains("I have had enough"), "{called}");
     let again = call(&suite, &model, "tired__count", json!({})).await;
     assert_eq!(again["success"], true, "{again}");
+}
+
+/// A folder with the suite's programs in which the agent's own takes longer to start its
+/// tools than a CLI waits by itself.
+fn slow_tools() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name);
+    for name in ["gateway", "agent-runner", "memory", "sandbox"] {
+        let name = format!("openclaw-{name}");
+        symlink(program::path(&name), place(&name)).unwrap();
+    }
+    std::fs::copy(program::path("openclaw-agent"), place("agent")).unwrap();
+    let agent = place("agent").display().to_string();
+    let script =
+        format!("#!/bin/sh\ncase \"$*\" in mcp*) /bin/sleep 6;; esac\nexec {agent} \"$@\"\n");
+    std::fs::write(place("openclaw-agent"), script).unwrap();
+    let mode = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(place("openclaw-agent"), mode).unwrap();
+    folder
+}
+
+#[tokio::test]
+async fn cli_has_our_tools_on_a_machine_that_is_slow_to_start_them() {
+    let model = Server::start().await.unwrap();
+    let programs = slow_tools();
+    let setups = [Setup::claude(&model), Setup::codex(&model)];
+    for setup in setups.into_iter().flatten() {
+        let suite = setup
+            .variable("OPENCLAW_LIBEXEC", programs.path().to_str().unwrap())
+            .start()
+            .await;
+        model.forget();
+        suite.say("hello").await;
+        let tools = asked::tools(&asked::turns(&model, 1).await[0]);
+        let ours = |tool: &String| tool == "mcp__openclaw__memory_search";
+        assert!(tools.iter().any(ours), "{tools:?}");
+    }
 }
