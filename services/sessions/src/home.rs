@@ -2,12 +2,13 @@
 //! document "Data Model: CLI Access with Shared Session" (seed 000).
 //!
 //! It is a view: the transcript is what counts, and the view is made from it
-//! again when it is missing. A conversation grows, so an exchange is added by
-//! copying the file and writing behind it, not by writing all of it anew.
+//! again when it is missing. A conversation grows, so an exchange is written
+//! behind the others, under a lock (flock(2)) that readers share.
 
 mod view;
 
-use std::fs;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -95,7 +96,7 @@ impl Document {
     /// Reads the document at `path`; None when there is none. An error is a
     /// file that is something else.
     pub fn read(path: &Path) -> Result<Option<Self>, Error> {
-        let Some(bytes) = disk::if_there(fs::read(path)).map_err(Error::io("read", path))? else {
+        let Some(bytes) = disk::if_there(read(path)).map_err(Error::io("read", path))? else {
             return Ok(None);
         };
         let document = serde_json::from_slice(&bytes);
@@ -127,6 +128,16 @@ impl Document {
         }
         transcript.sync()
     }
+}
+
+/// The file while no exchange is being written into it.
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    // Where there are no locks, whoever writes puts a copy in its place.
+    let _ = file.lock_shared();
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 impl NewExchange {
@@ -305,7 +316,7 @@ mod tests {
             assert_eq!((said.sent_ms, said.replied_ms), (sent, replied));
         }
         // Each message says so itself, too, for whoever reads OpenClaw's format.
-        let text = fs::read_to_string(&path).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
         let lines = text.lines().skip(1);
         let lines = lines.map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
         let said: Vec<i64> = lines

@@ -32,15 +32,18 @@ impl Home {
     pub(super) fn open(session_files: &mut SessionFiles) -> Result<Self, Error> {
         let settings = session_files.settings();
         let agent = settings.default_agent.parse().unwrap_or(AgentId::main());
-        let home = Self {
+        let view = View::new(settings.paths.home_session());
+        let mut home = Self {
             key: route::main(&agent, &settings.session),
-            view: View::new(settings.paths.home_session()),
+            // The process before this one was killed while it wrote.
+            is_stale: view.is_torn(),
+            view,
             open: HashMap::new(),
             ended: Vec::new(),
-            is_stale: false,
             is_reset: false,
         };
         home.take_over(session_files)?;
+        home.update(session_files);
         Ok(home)
     }
 
