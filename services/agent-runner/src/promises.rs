@@ -116,10 +116,7 @@ const EVERY_ADDRESS: &str = "agents reach every address at one port, that of the
      connections cannot be judged by their address here";
 
 fn may_be_cli(backend: Backend) -> bool {
-    matches!(
-        backend,
-        Backend::Auto | Backend::ClaudeCli | Backend::CodexCli
-    )
+    matches!(backend, Backend::Auto | Backend::Cli(_))
 }
 
 /// What is less than strict, in words.

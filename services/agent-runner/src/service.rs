@@ -26,7 +26,7 @@ use openclaw_proto::runner::{Alarm, Purpose, Turn};
 use openclaw_proto::wire::run as wire_run;
 use openclaw_proto::wire::runner as wire;
 use openclaw_sandbox::Launcher;
-use openclaw_settings::RunnerSettings;
+use openclaw_settings::{AgentCli, RunnerSettings};
 use openclaw_turn::SteeringMessage;
 use tokio::time::timeout;
 use tokio_util::task::AbortOnDropHandle;
@@ -486,7 +486,7 @@ impl Runner {
             Ok(plan) => (plan.provider(), plan.model()),
             Err(_) => ("", ""),
         };
-        let is_cli = choice::is_cli(choice.backend);
+        let is_cli = AgentCli::of_backend(choice.backend).is_some();
         let context = &self.0.runs.context;
         let next_run_id = match (is_cli, self.keeps_warm(turn)) {
             (true, false) => String::new(),

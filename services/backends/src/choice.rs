@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use openclaw_agent_clis::AgentCli;
 use openclaw_config::programs;
 use openclaw_credentials::Profile;
 use openclaw_proto::event::Code;
@@ -28,15 +29,8 @@ const NOTHING: &str = "no model is configured and no key was found: set ANTHROPI
 const NATIVE: &str = "native";
 const OFFLINE: &str = "offline";
 
-/// All of them, those first that are looked for first.
-pub(crate) const CLAUDE: &dyn Cli = &Claude;
-/// The second one.
-pub(crate) const CODEX: &dyn Cli = &Codex;
-
-/// Whether a backend is one of them.
-pub fn is_cli(backend: &str) -> bool {
-    [CLAUDE, CODEX].iter().any(|cli| cli.name() == backend)
-}
+/// How each agent CLI is found and prepared, those first that are looked for first.
+const CLIS: [&dyn Cli; openclaw_agent_clis::ALL.len()] = [&Claude, &Codex];
 
 /// A backend with what it needs.
 #[derive(Debug, Clone)]
@@ -69,7 +63,7 @@ impl Plan {
     /// Who answers: the provider of the model.
     pub fn provider(&self) -> &str {
         match self {
-            Self::Cli { cli, .. } => cli.provider(),
+            Self::Cli { cli, .. } => cli.known().provider,
             Self::Native { provider, .. } => &provider.id,
             Self::Offline => "openclaw",
         }
@@ -141,8 +135,16 @@ impl Choice {
 }
 
 /// In which order they are looked at.
-fn order() -> [&'static str; 4] {
-    [CLAUDE.name(), NATIVE, CODEX.name(), OFFLINE]
+fn order() -> impl Iterator<Item = &'static str> {
+    let clis = |first| {
+        let clis = openclaw_agent_clis::ALL.into_iter();
+        clis.filter(move |cli| cli.comes_first == first)
+            .map(|cli| cli.backend)
+    };
+    clis(true)
+        .chain([NATIVE])
+        .chain(clis(false))
+        .chain([OFFLINE])
 }
 
 /// All backends, as they are for `agent`; the arguments are those of [`choose`].
@@ -153,7 +155,7 @@ pub fn candidates(
     barred: Option<&str>,
 ) -> Vec<Candidate> {
     let look = |backend| candidate(backend, settings, agent, wish, barred);
-    order().into_iter().map(look).collect()
+    order().map(look).collect()
 }
 
 fn candidate(
@@ -163,7 +165,7 @@ fn candidate(
     wish: Option<&str>,
     barred: Option<&str>,
 ) -> Candidate {
-    if let Some(cli) = [CLAUDE, CODEX].into_iter().find(|it| it.name() == backend) {
+    if let Some(cli) = CLIS.into_iter().find(|it| it.known().backend == backend) {
         return other(cli, settings, agent, wish, barred);
     }
     match backend {
@@ -189,7 +191,7 @@ pub fn choose(
         Backend::Auto => None,
         configured => Some(configured.name()),
     };
-    let mut order = order().into_iter();
+    let mut order = order();
     let found = match (wanted, wish) {
         (Some(backend), _) => order.find(|known| *known == backend).map(look),
         (None, Some(_)) => order
@@ -288,29 +290,30 @@ fn other(
     wish: Option<&str>,
     barred: Option<&str>,
 ) -> Candidate {
+    let known = cli.known();
     let refused = |why: String| Candidate {
-        backend: cli.name(),
+        backend: known.backend,
         plan: Err(why),
         failure: Code::BackendMissing,
         found: String::new(),
     };
-    let Some(program) = find(cli, settings, agent) else {
+    let Some(program) = find(known, settings, agent) else {
         return refused(format!(
             "the {} CLI {:?} is not on the PATH; {}",
-            cli.title(),
-            cli.program(agent),
-            cli.installation()
+            known.title,
+            agent.program(known),
+            known.installation()
         ));
     };
     if let Some(why) = barred {
         return Candidate {
             failure: Code::Sandbox,
-            ..refused(format!("{} cannot be confined: {why}", cli.title()))
+            ..refused(format!("{} cannot be confined: {why}", known.title))
         };
     }
     let model = first_model(settings, agent, wish);
     if let Some((provider, model)) = model
-        && provider != cli.provider()
+        && provider != known.provider
     {
         let whose = if wish.is_some() {
             "chosen"
@@ -320,13 +323,12 @@ fn other(
         return refused(format!(
             "the {whose} model {provider}/{model} is not one that {} asks: it asks only models of \
              {}; say backend: \"native\" for the agent, or another model",
-            cli.title(),
-            cli.provider()
+            known.title, known.provider
         ));
     }
     // Its own login must not take the place of the profile that a session chose.
-    if settings.is_pinned(cli.provider())
-        && let Some(provider) = settings.provider(&agent.id, cli.provider())
+    if settings.is_pinned(known.provider)
+        && let Some(provider) = settings.provider(&agent.id, known.provider)
         && let Some(fault) = provider.fault
     {
         return refused(fault);
@@ -337,12 +339,12 @@ fn other(
             ..refused(format!(
                 "{} is there but not logged in; {}",
                 program.display(),
-                cli.connection()
+                known.connection
             ))
         };
     };
     Candidate {
-        backend: cli.name(),
+        backend: known.backend,
         found: format!("{} with {way_in}", program.display()),
         plan: Ok(Plan::Cli {
             cli,
@@ -355,14 +357,14 @@ fn other(
 
 /// The CLI on the PATH, or where its installers put it: a service's PATH does
 /// not have the user's own folders.
-fn find(cli: &dyn Cli, settings: &RunnerSettings, agent: &AgentSettings) -> Option<PathBuf> {
-    let name = cli.program(agent);
+fn find(cli: &AgentCli, settings: &RunnerSettings, agent: &AgentSettings) -> Option<PathBuf> {
+    let name = agent.program(cli);
     let found = programs::on_path(name, &settings.environment);
     if found.is_some() || name.contains('/') {
         return found;
     }
     let home = settings.paths.home.as_deref()?;
-    cli.folders()
+    cli.installed_in
         .iter()
         .map(|folder| home.join(folder).join(name))
         .find(|path| path.is_file())

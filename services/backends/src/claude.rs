@@ -5,18 +5,18 @@ use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 
-use openclaw_credentials::login::Login;
+use openclaw_agent_clis::claude::{CLI, ClaudeDialogue};
+use openclaw_agent_clis::{AgentCli, Dialogue};
 use openclaw_folder::Folder;
-use openclaw_handoff::dialogue::{ClaudeDialogue, Dialogue};
 use openclaw_proto::runner::{Purpose, Turn};
 use openclaw_sandbox::Level;
-use openclaw_settings::{AgentSettings, Backend, RunnerSettings};
+use openclaw_settings::RunnerSettings;
 use openclaw_tools::Policy;
 use openclaw_tools::approval::Rules;
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::cli::{self, Access, Cli, Prepared, SessionFolder, Start};
+use crate::cli::{self, Access, Cli, Prepared, Start};
 use crate::environment::Variables;
 use crate::places::Places;
 use crate::prompt;
@@ -25,13 +25,6 @@ mod access;
 mod own;
 mod variables;
 
-/// The backend's name.
-const NAME: &str = Backend::ClaudeCli.name();
-/// Where it keeps its sessions.
-const SESSIONS: SessionFolder = SessionFolder {
-    folder: ".claude",
-    name: "projects",
-};
 /// What it reads at its start, in the folder it is given: what it is told of itself,
 /// and where our tools are.
 const FILES: [&str; 2] = ["system-prompt.md", "mcp.json"];
@@ -48,37 +41,8 @@ const TOLD: &str = "\nA command or an agent that you start in the background is 
 pub(crate) struct Claude;
 
 impl Cli for Claude {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn title(&self) -> &'static str {
-        Login::Claude.title()
-    }
-
-    fn installation(&self) -> &'static str {
-        "install it with `npm install -g @anthropic-ai/claude-code` or set \
-         agents.defaults.claudeCliPath"
-    }
-
-    fn connection(&self) -> &'static str {
-        "run `claude setup-token` and set CLAUDE_CODE_OAUTH_TOKEN, or set ANTHROPIC_API_KEY"
-    }
-
-    fn provider(&self) -> &'static str {
-        "anthropic"
-    }
-
-    fn program<'a>(&self, agent: &'a AgentSettings) -> &'a str {
-        &agent.claude_path
-    }
-
-    fn folders(&self) -> &'static [&'static str] {
-        &[".local/bin", ".claude/local", ".npm-global/bin"]
-    }
-
-    fn session_folder(&self) -> &'static SessionFolder {
-        &SESSIONS
+    fn known(&self) -> &'static AgentCli {
+        &CLI
     }
 
     fn way_in(&self, settings: &RunnerSettings, agent_id: &str) -> Option<String> {
@@ -128,8 +92,8 @@ struct Session {
 /// The session to continue, or a new one when there is none on the disk: the
 /// CLI hangs or fails on a session whose transcript was deleted.
 fn session(turn: &Turn, places: &Places, kept: &Path) -> Session {
-    let known =
-        cli::known_session(turn, NAME).filter(|session| has_transcript(places, kept, &session.id));
+    let known = cli::known_session(turn, CLI.backend)
+        .filter(|session| has_transcript(places, kept, &session.id));
     match known {
         Some(session) => Session {
             id: session.id.clone(),
@@ -152,7 +116,7 @@ fn has_transcript(places: &Places, kept: &Path, id: &str) -> bool {
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
         .collect();
-    let sessions = Path::new(SESSIONS.name);
+    let sessions = Path::new(CLI.sessions);
     let transcript = sessions.join(project).join(format!("{id}.jsonl"));
     let kept = Folder::open(kept).ok().flatten();
     kept.is_some_and(|kept| kept.is_file(transcript))

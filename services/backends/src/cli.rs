@@ -7,7 +7,7 @@ use std::fmt::Debug;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use openclaw_handoff::dialogue::Dialogue;
+use openclaw_agent_clis::{AgentCli, Dialogue};
 use openclaw_handoff::limits::Limits;
 use openclaw_proto::history::Message;
 use openclaw_proto::runner::{BackendSession, Turn};
@@ -46,41 +46,14 @@ const RETOLD_MESSAGES: usize = 40;
 
 /// An agent CLI.
 pub trait Cli: Debug + Sync {
-    /// The backend's name.
-    fn name(&self) -> &'static str;
-
-    /// What it is called, for people.
-    fn title(&self) -> &'static str;
-
-    /// How one gets it, for people.
-    fn installation(&self) -> &'static str;
-
-    /// How one gets it to its model, for people.
-    fn connection(&self) -> &'static str;
-
-    /// Whose models it asks.
-    fn provider(&self) -> &'static str;
-
-    /// The program, as the agent's settings name it.
-    fn program<'a>(&self, agent: &'a AgentSettings) -> &'a str;
-
-    /// Folders of the user's home where its installers put it.
-    fn folders(&self) -> &'static [&'static str];
+    /// What is known of it everywhere.
+    fn known(&self) -> &'static AgentCli;
 
     /// The program that is to be run for the one that was found.
     fn resolve(&self, found: &Path) -> io::Result<PathBuf> {
         // The links it may be reached through are not granted.
         found.canonicalize()
     }
-
-    /// Whether it hides its memory first of all, and ends where it cannot: who would judge its
-    /// connections by their addresses has to see these.
-    fn hides_memory(&self) -> bool {
-        false
-    }
-
-    /// What is left to it from turn to turn.
-    fn session_folder(&self) -> &'static SessionFolder;
 
     /// What would let it in, if anything, for people.
     fn way_in(&self, settings: &RunnerSettings, agent_id: &str) -> Option<String>;
@@ -157,20 +130,10 @@ impl Start<'_> {
         sessions.join(OF_SESSION.to_owned() + &file_name(&self.turn.session_id))
     }
 
-    /// Makes both folders, with what is `kept` in the first.
-    pub fn make_folder(&self, kept: &SessionFolder) -> Result<(), crate::places::Error> {
-        settings::make(&self.folder(), &self.kept(), self.places, kept)
+    /// Makes both folders, with what `cli` keeps in the first.
+    pub fn make_folder(&self, cli: &AgentCli) -> Result<(), crate::places::Error> {
+        settings::make(&self.folder(), &self.kept(), self.places, cli)
     }
-}
-
-/// What a CLI keeps for the turns after this one: its sessions, and nothing that
-/// it obeys.
-#[derive(Debug)]
-pub struct SessionFolder {
-    /// The CLI's folder in a home.
-    pub folder: &'static str,
-    /// The folder in it, and in the session's.
-    pub name: &'static str,
 }
 
 /// A CLI that can be started.

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use openclaw_handoff::dialogue::CodexTools;
+use openclaw_agent_clis::codex::CodexTools;
 use openclaw_model_api::wire::Grants;
 pub use openclaw_prompt::policy;
 use openclaw_proto::approval::{GrantedCommand, Terms};

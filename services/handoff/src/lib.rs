@@ -7,7 +7,6 @@
 
 pub mod child;
 pub mod decisions;
-pub mod dialogue;
 pub mod disk;
 mod failure;
 #[cfg(fuzzing)]

@@ -8,6 +8,7 @@
 
 use std::path::PathBuf;
 
+use openclaw_agent_clis::Dialogue;
 use openclaw_model_api::bill::Budget;
 use openclaw_model_api::relay::{Prices, Relay};
 use openclaw_model_api::route::Stop;
@@ -21,7 +22,6 @@ use openclaw_tools::approval::Rules;
 use openclaw_turn::{Offer, TurnRequest};
 use serde::{Deserialize, Serialize};
 
-use crate::dialogue::Dialogue;
 use crate::limits::Limits;
 use crate::proxies::Proxies;
 use crate::servers::Pace;
@@ -207,7 +207,7 @@ impl Speech {
         match self {
             // It is told of those that come later.
             Self::Socket { .. } => Pace::Prompt,
-            Self::Cli { dialogue, .. } => dialogue.patience(),
+            Self::Cli { dialogue, .. } => Pace::of(dialogue.cli()),
         }
     }
 

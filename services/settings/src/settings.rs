@@ -59,6 +59,7 @@ pub use known_models::{KnownModels, UnknownModel};
 pub use maintenance::{DiskBudget, Maintenance};
 pub use memory::{Embedder, Memory, MemorySearch};
 pub use models::{ModelFacts, ModelList};
+pub use openclaw_agent_clis::AgentCli;
 pub use own_limits::{InvalidLimit, check as check_limit};
 pub use persona::{ModelParams, Persona};
 pub use queue::{DEBOUNCE_LIMIT, QueueSettings};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use openclaw_handoff::dialogue::Dialogue;
+use openclaw_agent_clis::Dialogue;
 use openclaw_handoff::limits::Limits;
 use tokio::net::UnixStream;
 

@@ -16,7 +16,7 @@ use openclaw_doors::shown;
 use openclaw_proto::event::{Event, Kind, Usage};
 use openclaw_proto::gateway::Accepted;
 use openclaw_sessions::{SessionKey, now_ms, silence};
-use openclaw_settings::Backend;
+use openclaw_settings::{AgentCli, Backend};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep_until};
 
@@ -275,9 +275,7 @@ impl<'a> RunReport<'a> {
     /// Another program answers, which prepares itself what it needs: OpenClaw
     /// tells less of those.
     fn is_cli(&self) -> bool {
-        let clis = [Backend::ClaudeCli.name(), Backend::CodexCli.name()];
-        self.backend()
-            .is_some_and(|backend| clis.contains(&backend))
+        self.backend().and_then(AgentCli::of_backend).is_some()
     }
 
     fn prepare(&mut self) {

@@ -2,7 +2,7 @@
 //! is switched off. `tests/cli/news` says what a newer version has that is not
 //! listed here.
 
-use openclaw_handoff::dialogue::STARTING;
+use openclaw_agent_clis::claude::STARTING;
 use openclaw_model_api::wire::Grants;
 use openclaw_proto::runner::Purpose;
 use openclaw_sandbox::Level;

@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
+use openclaw_agent_clis::claude::CLI;
+
 use super::own::OFF;
-use crate::claude::Claude;
-use crate::cli::{Cli as _, Start};
+use crate::cli::Start;
 use crate::environment::{Variables, passed};
 use crate::thinking;
 
@@ -79,9 +80,7 @@ pub(super) fn of(start: &Start<'_>, keys: bool) -> Variables {
         variables.push(("CLAUDE_CODE_SHELL".to_owned(), BASH.to_owned()));
     }
     variables.extend(OFF.map(|(name, _)| (name.to_owned(), "1".to_owned())));
-    let model = start
-        .model
-        .map(|model| format!("{}/{model}", Claude.provider()));
+    let model = start.model.map(|model| format!("{}/{model}", CLI.provider));
     if let Some(tokens) = settings.max_tokens(&start.agent.id, model.as_deref()) {
         variables.push((LONGEST_ANSWER.to_owned(), tokens.to_string()));
     }

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use openclaw_handoff::dialogue::CodexTools;
+use openclaw_agent_clis::codex::CodexTools;
 use openclaw_handoff::proxies::MODEL_URL;
 use serde_json::json;
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use openclaw_agent_clis::AgentCli;
 use openclaw_config::error::Error;
 use openclaw_config::paths::Paths;
 use openclaw_config::pipeline::merge;
@@ -78,10 +79,8 @@ pub struct AgentSettings {
     pub timeout: Duration,
     /// The longest a turn may be silent.
     pub no_output: Duration,
-    /// The Claude Code CLI: a path or a name on the PATH.
-    pub claude_path: String,
-    /// The Codex CLI: a path or a name on the PATH.
-    pub codex_path: String,
+    /// Where the programs of agent CLIs are, by their keys.
+    pub cli_paths: BTreeMap<&'static str, String>,
     /// How long a CLI stands ready for a conversation's next message; zero: not
     /// at all.
     pub cli_warm: Duration,
@@ -101,6 +100,12 @@ pub struct AgentSettings {
 }
 
 impl AgentSettings {
+    /// The program of a CLI: a path or a name on the PATH.
+    pub fn program(&self, cli: &AgentCli) -> &str {
+        let path = self.cli_paths.get(cli.path_key);
+        path.map_or(cli.program, String::as_str)
+    }
+
     /// When somebody is asked before a command of this agent runs; `is_apart`: in
     /// namespaces of the turn's own.
     ///
@@ -212,8 +217,11 @@ impl Source<'_> {
             params: ModelParams::of(&agent.params),
             timeout: Duration::from_secs(agent.timeout_seconds),
             no_output: Duration::from_secs(agent.no_output_seconds),
-            claude_path: tools::program(paths, &agent.claude_cli_path),
-            codex_path: tools::program(paths, &agent.codex_cli_path),
+            cli_paths: agent
+                .cli_paths
+                .iter()
+                .map(|(key, path)| (key, tools::program(paths, path)))
+                .collect(),
             cli_warm: Duration::from_secs(agent.cli_warm_seconds),
             limits: agent.limits,
             memory: memory.map_err(|it| self.fault(&format!("{key}.memorySearch"), it))?,

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use openclaw_handoff::dialogue::CodexTools;
+use openclaw_agent_clis::codex::CodexTools;
 use openclaw_tools::catalog::COMMANDS;
 use serde_json::{Value, json};
 

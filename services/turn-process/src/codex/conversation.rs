@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::process::ExitStatus;
 
-use openclaw_handoff::dialogue::CodexDialogue;
+use openclaw_agent_clis::codex::CodexDialogue;
 use openclaw_handoff::limits::Limits;
 use openclaw_model_api::bill;
 use openclaw_proto::event::{Code, Done, Failed, Kind, Usage};
