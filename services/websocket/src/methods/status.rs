@@ -14,6 +14,10 @@ use crate::{channels, heartbeat};
 use openclaw_runs::Core;
 use openclaw_runs::model;
 
+methods! {
+    "status" => READ, status;
+}
+
 /// Sessions that are named, over all agents and of each.
 const RECENT_LIMIT: usize = 10;
 
@@ -21,7 +25,7 @@ const RECENT_LIMIT: usize = 10;
 const FIELDS: [&str; 3] = ["systemSent", "abortedLastRun", "totalTokensFresh"];
 
 /// `status`
-pub(super) async fn status(call: Call) -> Result<Answer, Failure> {
+async fn status(call: Call) -> Result<Answer, Failure> {
     let core = &call.context.core;
     let settings = core.configuration.settings();
     let page = core

@@ -9,6 +9,10 @@ use serde_json::json;
 
 use super::super::{Answer, Call};
 
+methods! {
+    "agent.identity.get" => READ, identity;
+}
+
 /// The file, and its most bytes that are looked at.
 const FILE: &str = "IDENTITY.md";
 const FILE_LIMIT: u64 = 64 * 1024;
@@ -27,7 +31,7 @@ struct Identity {
 }
 
 /// `agent.identity.get`
-pub(in super::super) async fn identity(mut call: Call) -> Result<Answer, Failure> {
+async fn identity(mut call: Call) -> Result<Answer, Failure> {
     let params: Identity = call.params()?;
     let session = params.session_key.unwrap_or_default();
     let key = call.key(&session, params.agent_id.as_deref())?;

@@ -21,6 +21,10 @@ use super::super::{Answer, Call};
 use openclaw_message_views::{Cursor, Names, names, shown, waits};
 use openclaw_runs::{injected, model};
 
+methods! {
+    "chat.history" => READ, history;
+}
+
 /// Messages when the client does not say how many.
 const DEFAULT_LIMIT: usize = 200;
 
@@ -68,7 +72,7 @@ impl Params {
 }
 
 /// `chat.history`
-pub(in super::super) async fn history(mut call: Call) -> Result<Answer, Failure> {
+async fn history(mut call: Call) -> Result<Answer, Failure> {
     let params: Params = call.params()?;
     let bounds = params.bounds();
     let (limit, chars) = bounds.map_err(|problem| Failure::params(call.method, &problem))?;

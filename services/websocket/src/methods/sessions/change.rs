@@ -19,6 +19,13 @@ use openclaw_runs::{Core, model};
 use super::super::{Answer, Call, by_effect};
 use crate::session_change::{tell_changed, tell_shown};
 
+methods! {
+    "sessions.create" => Looks, create;
+    "sessions.delete" => Looks, delete;
+    "sessions.patch" => Looks, patch;
+    "sessions.reset" => ADMIN, reset;
+}
+
 /// Parameters of `sessions.patch` that say which session, or under which
 /// condition, and change nothing themselves.
 const CONDITIONS: [&str; 5] = [
@@ -60,7 +67,7 @@ impl Target {
 }
 
 /// `sessions.patch`: null clears a field.
-pub(in super::super) async fn patch(mut call: Call) -> Result<Answer, Failure> {
+async fn patch(mut call: Call) -> Result<Answer, Failure> {
     call.client.need(Scope::Write)?;
     let target: Target = call.session_params("key")?;
     let key = target.key(&call.context.core).map_err(refused)?;
@@ -88,7 +95,7 @@ pub(in super::super) async fn patch(mut call: Call) -> Result<Answer, Failure> {
 }
 
 /// `sessions.reset`: begins the conversation anew under the same id.
-pub(in super::super) async fn reset(mut call: Call) -> Result<Answer, Failure> {
+async fn reset(mut call: Call) -> Result<Answer, Failure> {
     let target: Target = call.session_params("key")?;
     let key = target.key(&call.context.core).map_err(refused)?;
     let reason = match target.fields.get("reason").and_then(Value::as_str) {
@@ -136,7 +143,7 @@ async fn changed(
 }
 
 /// `sessions.delete`: the transcript is archived, unless it is to go too.
-pub(in super::super) async fn delete(mut call: Call) -> Result<Answer, Failure> {
+async fn delete(mut call: Call) -> Result<Answer, Failure> {
     call.client.need(Scope::Admin)?;
     let target: Target = call.session_params("key")?;
     let key = target.key(&call.context.core).map_err(refused)?;
@@ -198,7 +205,7 @@ const NOT_OFFERED: [&str; 9] = [
 ];
 
 /// `sessions.create`: with a first message when there is one.
-pub(in super::super) async fn create(mut call: Call) -> Result<Answer, Failure> {
+async fn create(mut call: Call) -> Result<Answer, Failure> {
     call.client.need(Scope::Write)?;
     let params: Create = call.params()?;
     let asked = NOT_OFFERED.into_iter().find(|name| {
