@@ -24,7 +24,7 @@ use uuid::Uuid;
 
 use crate::lanes::Lanes;
 use crate::refusal::Refusal;
-use crate::storage::{Fault, Leftover, Listed, Storage, Uncounted};
+use crate::storage::{Fault, Leftover, Listed, SessionError, Storage, Uncounted};
 
 pub use compacting::Compacting;
 pub use read::{History, Wanted};
@@ -93,7 +93,7 @@ impl Sessions {
 
     async fn listed(&self, query: Query) -> Result<Listed, Refusal> {
         let listed = self.storage.list(query, self.busy()).await;
-        listed.map_err(Refusal::Unreadable)?
+        listed.map_err(|error| error.refusal(Refusal::Unreadable))
     }
 
     /// The states of sessions in which something happens.
@@ -132,7 +132,7 @@ impl Sessions {
         self.storage
             .resolve(text.to_owned(), agent, default)
             .await
-            .map_err(Refusal::Unreadable)?
+            .map_err(|error| error.refusal(Refusal::Unreadable))
     }
 
     /// As [`Sessions::resolve`]; an id that no session has becomes that of a new
@@ -198,7 +198,7 @@ impl Sessions {
         self.is_configured(key.agent())?;
         self.check(key.agent(), &new.patch)?;
         let created = self.storage.create(key, new.patch, new.spawned_by).await;
-        Ok(self.with_state(created.map_err(Refusal::NotSaved)??))
+        Ok(self.with_state(created.map_err(not_saved)?))
     }
 
     /// Changes what the user can set of a session. One in which a turn runs is
@@ -209,7 +209,7 @@ impl Sessions {
         }
         self.check(key.agent(), &patch)?;
         let patched = self.storage.patch(key.clone(), patch).await;
-        Ok(self.with_state(patched.map_err(Refusal::NotSaved)??))
+        Ok(self.with_state(patched.map_err(not_saved)?))
     }
 
     /// Changes what the user can set of a session, also before anything was
@@ -227,7 +227,7 @@ impl Sessions {
         }
         self.check(key.agent(), &patch)?;
         let set = self.storage.set(key.clone(), patch).await;
-        Ok(self.with_state(set.map_err(Refusal::NotSaved)??))
+        Ok(self.with_state(set.map_err(not_saved)?))
     }
 
     /// Begins a conversation anew under the same id; `reason` is `new` or
@@ -235,7 +235,7 @@ impl Sessions {
     pub async fn reset(&self, key: &SessionKey, reason: &str) -> Result<Session, Refusal> {
         self.is_quiet(key)?;
         let reset = self.storage.reset(key.clone(), reason.to_owned()).await;
-        Ok(self.with_state(reset.map_err(Refusal::NotSaved)??))
+        Ok(self.with_state(reset.map_err(not_saved)?))
     }
 
     /// Puts a summary in the place of all but the newest `keep` messages.
@@ -278,7 +278,7 @@ impl Sessions {
             .storage
             .compact(compacting.key().clone(), compaction)
             .await;
-        Ok(self.with_state(compacted.map_err(Refusal::NotSaved)??))
+        Ok(self.with_state(compacted.map_err(not_saved)?))
     }
 
     /// The entry from which on the newest `keep` messages are told; empty: none
@@ -302,7 +302,7 @@ impl Sessions {
     pub async fn delete(&self, key: &SessionKey, leftover: Leftover) -> Result<Deleted, Refusal> {
         self.is_quiet(key)?;
         let archive = self.storage.delete(key.clone(), leftover).await;
-        let archive = archive.map_err(Refusal::NotSaved)??;
+        let archive = archive.map_err(not_saved)?;
         Ok(Deleted {
             key: key.to_string(),
             archive_path: archive.map(|path: PathBuf| path.display().to_string()),
@@ -390,6 +390,10 @@ impl Sessions {
             None => Ok(()),
         }
     }
+}
+
+fn not_saved(error: SessionError) -> Refusal {
+    error.refusal(Refusal::NotSaved)
 }
 
 /// The longest session id that a client may choose, in bytes.

@@ -14,7 +14,8 @@ use tokio::sync::oneshot;
 use super::ledger::Record;
 use crate::fault::Fault;
 
-pub(crate) type Reply<T> = oneshot::Sender<Result<T, Fault>>;
+/// Where the answer goes.
+pub(crate) type Reply<T, E = Fault> = oneshot::Sender<Result<T, E>>;
 
 /// A message that is to be accepted.
 #[derive(Debug, Clone)]

@@ -74,8 +74,38 @@ pub enum Leftover {
     Removed,
 }
 
-/// What the caller meant may not be there, or not be possible.
-pub(crate) type Asked<T> = Result<T, Refusal>;
+/// Why a session is not told of or changed as it was asked for.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// What the caller meant is not there, or not possible.
+    #[error(transparent)]
+    Refused(Refusal),
+    /// The files cannot be read or written.
+    #[error(transparent)]
+    Failed(Fault),
+}
+
+impl SessionError {
+    /// What the caller is told, where `failed` says of a fault what did not succeed.
+    pub(crate) fn refusal(self, failed: fn(Fault) -> Refusal) -> Refusal {
+        match self {
+            Self::Refused(refusal) => refusal,
+            Self::Failed(fault) => failed(fault),
+        }
+    }
+}
+
+impl From<Refusal> for SessionError {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl<T: Into<Fault>> From<T> for SessionError {
+    fn from(fault: T) -> Self {
+        Self::Failed(fault.into())
+    }
+}
 
 impl Storage {
     /// The sessions that `query` wants, those of `busy` in the state that is
@@ -84,7 +114,7 @@ impl Storage {
         &self,
         query: Query,
         busy: HashMap<String, State>,
-    ) -> Result<Asked<Listed>, Fault> {
+    ) -> Result<Listed, SessionError> {
         self.work(move |state_files| Ok(Done::looking(state_files.list(&query, &busy)?)))
             .await
     }
@@ -112,7 +142,7 @@ impl Storage {
         text: String,
         agent: Option<AgentId>,
         default: AgentId,
-    ) -> Result<Asked<SessionKey>, Fault> {
+    ) -> Result<SessionKey, SessionError> {
         self.work(move |state_files| {
             Ok(Done::looking(state_files.resolve(&text, agent, &default)?))
         })
@@ -131,25 +161,25 @@ impl Storage {
         key: SessionKey,
         patch: Patch,
         spawned_by: Option<SessionKey>,
-    ) -> Result<Asked<Session>, Fault> {
+    ) -> Result<Session, SessionError> {
         self.work(move |state_files| state_files.create(&key, &patch, spawned_by.as_ref()))
             .await
     }
 
     /// Changes a session.
-    pub async fn patch(&self, key: SessionKey, patch: Patch) -> Result<Asked<Session>, Fault> {
+    pub async fn patch(&self, key: SessionKey, patch: Patch) -> Result<Session, SessionError> {
         self.work(move |state_files| state_files.patch(&key, &patch))
             .await
     }
 
     /// Changes a session, which is entered first when it is new.
-    pub async fn set(&self, key: SessionKey, patch: Patch) -> Result<Asked<Session>, Fault> {
+    pub async fn set(&self, key: SessionKey, patch: Patch) -> Result<Session, SessionError> {
         self.work(move |state_files| state_files.set(&key, &patch))
             .await
     }
 
     /// Begins a conversation anew.
-    pub async fn reset(&self, key: SessionKey, reason: String) -> Result<Asked<Session>, Fault> {
+    pub async fn reset(&self, key: SessionKey, reason: String) -> Result<Session, SessionError> {
         self.work(move |state_files| state_files.reset(&key, &reason))
             .await
     }
@@ -165,7 +195,7 @@ impl Storage {
         &self,
         key: SessionKey,
         compaction: Compaction,
-    ) -> Result<Asked<Session>, Fault> {
+    ) -> Result<Session, SessionError> {
         self.work(move |state_files| state_files.compact(&key, compaction))
             .await
     }
@@ -207,7 +237,7 @@ impl Storage {
         &self,
         key: SessionKey,
         leftover: Leftover,
-    ) -> Result<Asked<Option<PathBuf>>, Fault> {
+    ) -> Result<Option<PathBuf>, SessionError> {
         self.work(move |state_files| state_files.delete(&key, leftover))
             .await
     }

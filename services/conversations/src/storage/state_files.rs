@@ -25,6 +25,7 @@ use super::ledger::{self, Change, Ledger, Record, Spent};
 use super::orphans;
 use super::restored;
 use super::session_files::{Appended, SessionFiles, Written};
+use super::work::Done;
 use crate::fault::Fault;
 
 /// The ledger says who said what when.
@@ -202,28 +203,30 @@ impl StateFiles {
         Ok(self.session_files.append(key, drafts, now_ms())?)
     }
 
-    /// Appends messages; their transcript, and what the ledger is told of them.
+    /// Appends messages. `announced`: the gateway itself says that, as the delivery of that name.
     pub(super) fn say(
         &mut self,
         key: &SessionKey,
         messages: Vec<Message>,
         announced: Option<(&str, &str)>,
-    ) -> Result<(PathBuf, Vec<Change>), Fault> {
+    ) -> Result<Done<()>, Fault> {
         let (described, now) = (Described::of(&messages), now_ms());
         let drafts = messages.into_iter().map(Draft::from).collect();
         let Appended { written, ids } = self.append(key, drafts)?;
         let mut happening = described.happening(key, &ids, now);
-        let mut changes = Vec::new();
+        let mut delivery = None;
         if let (Some((name, text)), Some(entry_id)) = (announced, ids.last()) {
             let entry = self.session_files.store(key.agent())?.get(key);
             let place = entry.and_then(delivery::place_of_session);
-            let new = place.map(|place| delivery::announcement(key, name, place, text));
-            changes.extend(new.map(|new| Change::Deliver(Box::new(new), now)));
+            delivery = place.map(|place| delivery::announcement(key, name, place, text));
             let entry_id = entry_id.clone();
             happening.kinds.push(feed::Kind::Announcement { entry_id });
         }
-        changes.insert(0, Change::Happened(happening));
-        Ok((written.file, changes))
+        let said = Done::looking(())
+            .appending(Some(written.file))
+            .telling(happening);
+        let delivery = delivery.map(|new| Change::Deliver(Box::new(new), now));
+        Ok(delivery.into_iter().fold(said, Done::noting))
     }
 
     /// The last runs and what they cost, the newest first.

@@ -8,18 +8,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use openclaw_daemon::{Configuration, failure};
+use openclaw_sessions::now_ms;
 use openclaw_sessions::store::Store;
-use openclaw_sessions::transcript::Message;
-use openclaw_sessions::{SessionKey, now_ms};
 
-use super::command::{Acceptance, BackendSessions, Closing, Incoming, Reply, StoredRun};
-use super::ledger::{Change, Record, Spent};
+use super::command::Reply;
+use super::ledger::{Change, Record};
 use super::staged::Staged;
 use super::state_files::StateFiles;
 use super::work::Work;
 use super::{Envelope, Listener};
 use crate::fault::Fault;
-use crate::feed::{Happening, Series};
+use crate::feed::Series;
 
 /// Commands that share syncs. It bounds how long the first of them waits, and
 /// is what 64 busy sessions have under way.
@@ -57,16 +56,7 @@ const MAINTENANCE_PAUSE: Duration = Duration::from_secs(1);
 
 /// What the storage thread is asked to do.
 pub(crate) enum Command {
-    Accept(Box<Incoming>, Reply<Acceptance>),
-    Begin(String, SessionKey, Reply<BackendSessions>),
-    Append(SessionKey, Vec<Message>, Reply<()>),
-    /// Appends what the gateway itself says.
-    Announce(SessionKey, Box<Message>, (String, String), Reply<()>),
-    /// Something happened elsewhere.
-    Record(Happening, Reply<()>),
-    Close(Box<Closing>, Reply<()>),
-    Find(String, Reply<Option<StoredRun>>),
-    Last(u32, Reply<Vec<(Record, Option<Spent>)>>),
+    /// Something with the files.
     Work(Work),
     /// Looks after old sessions soon.
     Maintain(Reply<()>),
@@ -147,8 +137,12 @@ impl Worker {
             let mut next = Some(first);
             while let Some(envelope) = next.take() {
                 match envelope.command {
+                    Command::Work(work) => batch.push(work(&mut self.state_files)),
+                    Command::Maintain(reply) => {
+                        self.maintain_at = Instant::now();
+                        batch.push(Staged::new(reply, Ok(())));
+                    }
                     Command::Stop(reply) => stopped = Some(reply),
-                    command => batch.push(self.stage(command)),
                 }
                 if stopped.is_none() && batch.len() < BATCH_LIMIT {
                     next = self.commands.try_recv().ok();
@@ -239,7 +233,11 @@ impl Worker {
         self.maintain_after = now + MAINTENANCE_PAUSE;
         self.maintain_at = now + wait.clamp(MAINTENANCE_PAUSE, MAINTENANCE_INTERVAL);
         self.count_sessions();
-        self.tell_of_maintenance();
+        let changed = std::mem::take(&mut self.state_files.maintained);
+        let changes: Vec<_> = changed.into_iter().map(Change::Happened).collect();
+        self.commit(vec![Staged::unasked(changes, |fault| {
+            failure::report("tell of old sessions, which nobody is told of", fault);
+        })]);
         if self.state_files.session_files.is_unnoted() {
             self.flush_at.get_or_insert(self.flush_after.max(now));
         }
@@ -252,29 +250,6 @@ impl Worker {
             tracing::warn!("{finding}");
         }
         *findings = look.findings;
-    }
-
-    fn tell_of_maintenance(&mut self) {
-        let changed = std::mem::take(&mut self.state_files.maintained);
-        let changes: Vec<Change> = changed.into_iter().map(Change::Happened).collect();
-        if let Err(fault) = self.tell(&changes) {
-            failure::report("tell of old sessions, which nobody is told of", &fault);
-        }
-    }
-
-    /// Tells the ledger of `changes`, and whoever listens of what they are.
-    fn tell(&mut self, changes: &[Change]) -> Result<(), Fault> {
-        if changes.is_empty() {
-            return Ok(());
-        }
-        self.sync_at
-            .get_or_insert_with(|| Instant::now() + LEDGER_INTERVAL);
-        let told = self.state_files.ledger.apply(changes);
-        let events = told.map_err(self.state_files.of_ledger())?;
-        if let (Some(hear), false) = (self.told.listener.get(), events.is_empty()) {
-            hear(events);
-        }
-        Ok(())
     }
 
     fn sync_ledger(&mut self) {
@@ -361,10 +336,22 @@ impl Worker {
         self.sync_transcripts(&mut batch);
         self.sync_index(&mut batch);
         let changes: Vec<Change> = batch.iter_mut().flat_map(Staged::take_changes).collect();
-        if let Err(fault) = self.tell(&changes) {
-            batch
-                .iter_mut()
-                .for_each(|staged| staged.ledger_failed(&fault));
+        if !changes.is_empty() {
+            self.sync_at
+                .get_or_insert_with(|| Instant::now() + LEDGER_INTERVAL);
+            match self.state_files.ledger.apply(&changes) {
+                Ok(events) => {
+                    if let (Some(hear), false) = (self.told.listener.get(), events.is_empty()) {
+                        hear(events);
+                    }
+                }
+                Err(error) => {
+                    let fault = self.state_files.of_ledger()(error);
+                    batch
+                        .iter_mut()
+                        .for_each(|staged| staged.ledger_failed(&fault));
+                }
+            }
         }
         // The last change first, so that each finds what it left.
         for staged in batch.iter_mut().rev() {
@@ -401,55 +388,6 @@ impl Worker {
                 .iter_mut()
                 .filter(wants)
                 .for_each(|staged| staged.fault = Some(fault.clone()));
-        }
-    }
-
-    fn stage(&mut self, command: Command) -> Staged {
-        match command {
-            Command::Accept(incoming, reply) => self.state_files.accept(*incoming, reply),
-            Command::Begin(run_id, key, reply) => {
-                let begun = self.state_files.begin(&key);
-                let at_ms = now_ms();
-                Staged::new(reply, begun).changing(Change::Running { run_id, key, at_ms })
-            }
-            Command::Append(key, messages, reply) => self.append(&key, messages, None, reply),
-            Command::Announce(key, message, (name, text), reply) => {
-                self.append(&key, vec![*message], Some((&name, &text)), reply)
-            }
-            Command::Record(happening, reply) => {
-                Staged::new(reply, Ok(())).changing(Change::Happened(happening))
-            }
-            Command::Close(closing, reply) => self.state_files.close(*closing, reply),
-            Command::Last(limit, reply) => {
-                let last = self.state_files.last(limit);
-                Staged::new(reply, last)
-            }
-            Command::Find(run_id, reply) => {
-                let found = self.state_files.find(&run_id);
-                Staged::new(reply, found)
-            }
-            Command::Work(work) => work(&mut self.state_files),
-            Command::Maintain(reply) => {
-                self.maintain_at = Instant::now();
-                Staged::new(reply, Ok(()))
-            }
-            Command::Stop(reply) => Staged::new(reply, Ok(())),
-        }
-    }
-
-    /// `announced`: the gateway itself says that, as the delivery of that name.
-    fn append(
-        &mut self,
-        key: &SessionKey,
-        messages: Vec<Message>,
-        announced: Option<(&str, &str)>,
-        reply: Reply<()>,
-    ) -> Staged {
-        match self.state_files.say(key, messages, announced) {
-            Ok((file, changes)) => changes
-                .into_iter()
-                .fold(Staged::new(reply, Ok(())).touching(file), Staged::changing),
-            Err(fault) => Staged::new(reply, Err(fault)),
         }
     }
 

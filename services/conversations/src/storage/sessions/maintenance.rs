@@ -14,7 +14,7 @@ use openclaw_sessions::archive::ArchiveName;
 use openclaw_sessions::{AgentId, SessionKey, now_ms};
 use openclaw_settings::{DiskBudget, Maintenance, MaintenanceMode};
 
-use super::Leftover;
+use super::{Leftover, SessionError};
 use crate::fault::Fault;
 use crate::storage::state_files::{StateFiles, changed};
 
@@ -122,15 +122,12 @@ impl StateFiles {
         };
         match self.delete(&key, leftover) {
             Ok(_) => {
-                let store = self.session_files.known_store(agent);
-                let is_gone = store.is_some_and(|it| it.get(&key).is_none());
-                if is_gone {
-                    let happening = changed(&key, Change::Deleted, "maintenance", now_ms());
-                    self.maintained.push(happening);
-                }
-                is_gone
+                let happening = changed(&key, Change::Deleted, "maintenance", now_ms());
+                self.maintained.push(happening);
+                true
             }
-            Err(fault) => {
+            Err(SessionError::Refused(_)) => false,
+            Err(SessionError::Failed(fault)) => {
                 failure::report("remove an old session", &fault);
                 false
             }
