@@ -13,7 +13,7 @@ use uuid::Uuid;
 use openclaw_jobs::{Alerts, CatchUp, Delivered, Ended, Invalid, Job, Maker};
 
 use crate::audience;
-use crate::rows::{self, Begun, Look, NotBegun, Settled, State};
+use crate::rows::{self, Begun, ByHand, Look, Settled, State};
 
 /// Jobs that may be kept.
 const JOB_LIMIT: usize = 1000;
@@ -358,18 +358,19 @@ impl Jobs {
 
     /// Begins a run of a job now.
     pub(crate) async fn begin(&self, id: &str) -> Result<Begun, Refused> {
-        let id = id.to_owned();
+        let job_id = id.to_owned();
         let begin = move |connection: &rusqlite::Connection| {
-            let Some(mut job) = rows::read(connection, &id)? else {
-                return Ok(Err(Refused::Unknown(id)));
+            let Some(mut job) = rows::read(connection, &job_id)? else {
+                return Ok(ByHand::Unknown);
             };
-            let begun = rows::begin_by_hand(connection, &mut job, now_ms())?;
-            Ok(begun.map_err(|why| match why {
-                NotBegun::Running => Refused::Running,
-                NotBegun::OverBudget => Refused::OverBudget,
-            }))
+            rows::begin_by_hand(connection, &mut job, now_ms())
         };
-        self.database.call("begin a run of a job", begin).await?
+        match self.database.call("begin a run of a job", begin).await? {
+            ByHand::Begun(begun) => Ok(*begun),
+            ByHand::Unknown => Err(Refused::Unknown(id.to_owned())),
+            ByHand::Running => Err(Refused::Running),
+            ByHand::OverBudget => Err(Refused::OverBudget),
+        }
     }
 
     /// Notes that a run was answered.
