@@ -18,17 +18,19 @@ use zbus::{Connection, Message, connection};
 
 use super::{Error, Part, Request, STANDBY, UnitRef};
 
-/// What all units of turns have in common.
+/// The documentation of the units that this daemon makes.
+const MANUAL: &str = "man:openclaw-agent-runner(8)";
+/// The slice of all units of turns.
 const SLICE: &str = "openclaw-turns.slice";
 /// Stopping the suite stops the timers of its jobs.
 pub(super) const TARGET: &str = "openclaw.target";
-/// What a stop of the suite starts, and its restart does not
+/// The target that a stop of the suite starts and a restart does not
 /// (`systemd/user/openclaw-stop.service`).
 const STOPPED: &str = "openclaw-stopped.target";
 /// The turn's own deadline comes first and says what happened; this one is for
 /// a process that hangs.
 const RUNTIME_SLACK: Duration = Duration::from_secs(60);
-/// What a unit gets to end its processes before they are killed.
+/// The longest time a unit gets to end its processes before they are killed.
 const STOP_DEADLINE: Duration = Duration::from_secs(10);
 /// The drop-in that the installer adds where unprivileged user namespaces
 /// work sets it.
@@ -133,7 +135,7 @@ impl Systemd {
         }
     }
 
-    /// What starts this daemon anew.
+    /// The command that restarts this daemon.
     pub(super) fn restart(&self) -> &'static str {
         if self.bus.is_system {
             "sudo systemctl restart openclaw-agent-runner.service"
@@ -186,7 +188,7 @@ impl Systemd {
         properties: Properties<'_>,
     ) -> zbus::Result<()> {
         let none: Vec<(&str, Properties<'_>)> = Vec::new();
-        let call = (unit, "fail", properties, none);
+        let call = (unit, "fail", documented(properties), none);
         for _ in 0..EXISTS_ATTEMPTS {
             match self.ask("StartTransientUnit", &call).await {
                 Err(zbus::Error::MethodError(name, ..)) if name.as_str() == EXISTS => {
@@ -206,7 +208,7 @@ impl Systemd {
         !self.bus.is_system
     }
 
-    /// What the manager said to a call about a unit.
+    /// The manager's answer to a call about a unit.
     pub(super) async fn ask<B>(&self, method: &str, body: &B) -> zbus::Result<Message>
     where
         B: Serialize + DynamicType,
@@ -235,6 +237,12 @@ impl Systemd {
         *line = Some(fresh.clone());
         Ok(fresh)
     }
+}
+
+/// Every unit says where it is described, those that are made here as well.
+fn documented(mut properties: Properties<'_>) -> Properties<'_> {
+    properties.push(("Documentation", vec![MANUAL.to_owned()].into()));
+    properties
 }
 
 /// Whether the manager said that there is no such unit.
@@ -396,7 +404,7 @@ fn homes() -> Vec<String> {
     homes
 }
 
-/// What the unit sees, and what it may write.
+/// The unit's view of files, and its writable paths.
 fn namespaces(request: &Request<'_>) -> Properties<'static> {
     let paths = &request.settings.paths;
     // What host tools ask: the daemon that remembers, and the one that has the jobs.
@@ -423,4 +431,29 @@ fn namespaces(request: &Request<'_>) -> Properties<'static> {
         // A socket that is mounted read-only is no less open, and dearer.
         ("BindPaths", Vec::from(sockets).into()),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documented_are_units_that_are_made_and_units_that_are_installed() {
+        let made = documented(vec![("Description", "x".into())]);
+        assert_eq!(made[0].0, "Description");
+        let said = (&made[1].0, &made[1].1);
+        assert_eq!(said, (&"Documentation", &vec![MANUAL.to_owned()].into()));
+        let calls = include_str!("systemd.rs")
+            .matches("\"StartTransientUnit\"")
+            .count();
+        assert_eq!(calls, 1, "one call makes units");
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../systemd/user");
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_file() {
+                let unit = std::fs::read_to_string(&path).unwrap();
+                assert!(unit.contains("\nDocumentation="), "{}", path.display());
+            }
+        }
+    }
 }
