@@ -99,11 +99,11 @@ struct Unkept {
     message: String,
 }
 
-/// What is used from now on.
+/// The credential used from now on.
 #[derive(Debug)]
 struct Renewed {
     tokens: Tokens,
-    /// What the user should know.
+    /// Warnings for the user.
     note: Option<String>,
 }
 
@@ -120,7 +120,7 @@ impl From<Unkept> for Renewed {
 #[derive(Debug)]
 pub(crate) struct Prepared {
     pub(crate) settings: Arc<RunnerSettings>,
-    /// What the user should know.
+    /// Warnings for the user.
     pub(crate) notes: Vec<String>,
 }
 
@@ -141,9 +141,9 @@ struct State {
     /// The configuration as it was read, and with what was renewed since.
     settings: Option<(Arc<RunnerSettings>, Arc<RunnerSettings>)>,
     failed: HashMap<Name, Failed>,
-    /// Those that their providers refused and of which nobody took note yet.
+    /// Credentials that their providers refused, not noted yet.
     refused: Vec<(Name, RenewalRefused)>,
-    /// What a provider did not accept though it had not ended.
+    /// A credential that the provider refused before its end.
     rejected: HashSet<Name>,
     unkept: HashMap<Name, Unkept>,
 }
@@ -456,7 +456,7 @@ fn failed(profile: &Profile, error: &Error, used: Option<&Secret>) -> Failed {
     }
 }
 
-/// What is kept of a refusal, for whoever lists logins.
+/// The record of a refusal, for lists of logins.
 fn refused(profile: &Profile, error: &Error) -> RenewalRefused {
     let expires = match &profile.credential {
         Credential::OAuth { expires_ms, .. } => *expires_ms,
@@ -485,7 +485,7 @@ async fn wait(renewable: &Renewable) -> Result<renewal::Turn, Error> {
     Ok(lock.map_err(|_| Error::Locked)???)
 }
 
-/// What failed and the way out.
+/// The failure and the way out.
 fn to_words(profile: &Profile, error: &Error) -> String {
     let (variable, _) = provider::variables(&profile.provider);
     let advice = match error {

@@ -55,7 +55,7 @@ pub(crate) enum Error {
     Ended,
 }
 
-/// Whose turn it is, and what confines its servers.
+/// The agent of the turn and the confinement of its servers.
 pub(crate) struct ServersRequest<'a> {
     pub(crate) settings: &'a Arc<RunnerSettings>,
     pub(crate) agent: &'a AgentSettings,
@@ -86,7 +86,7 @@ type Session = Arc<tokio::sync::Mutex<Option<Process>>>;
 struct Process {
     /// The writing half: with it the line ends.
     line: OwnedWriteHalf,
-    /// What is wrong with servers that it does not have.
+    /// The faults of servers that are left out.
     notes: Vec<String>,
     settings: Arc<RunnerSettings>,
     level: Level,
@@ -311,7 +311,7 @@ impl SessionServers {
 struct Watch {
     servers: SessionServers,
     agent_id: String,
-    /// What ends with it.
+    /// What is cleaned up with it.
     passing: RunFolders,
     ended: CancellationToken,
     _hold: Option<UnitRef>,

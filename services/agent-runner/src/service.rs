@@ -48,8 +48,8 @@ use crate::warm::Warm;
 use crate::watcher::Watcher;
 use crate::{adoption, answering, catalog, embedding, pinned, promises, webhook};
 
-/// What running turns and logins that are being renewed get to end by themselves
-/// when the daemon is to end; below the daemon's drain deadline, so that they can still be cancelled.
+/// The longest time that running turns and renewals of logins get to finish when the daemon stops;
+/// below the daemon's drain deadline, so that they can still be cancelled.
 const GRACE: Duration = Duration::from_secs(12);
 
 /// The way out of a configuration that cannot be used.
@@ -429,8 +429,7 @@ impl AgentRunner for Runner {
 }
 
 impl Runner {
-    /// Where the spool of a run is. Another name would be another folder's
-    /// file.
+    /// The path of a run's spool. Another name would be a file of another folder.
     fn spool(&self, run_id: &str) -> Result<PathBuf, Status> {
         uuid::Uuid::parse_str(run_id)
             .map_err(|_| Status::invalid_argument("run_id is no run's id"))?;
@@ -450,8 +449,7 @@ impl Runner {
         prepared
     }
 
-    /// Who answers the turn, with the profile that its session chose, and the
-    /// settings for it.
+    /// The backend of the turn, with the profile that its session chose, and its settings.
     async fn choice(
         &self,
         settings: Arc<RunnerSettings>,

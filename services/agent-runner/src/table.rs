@@ -27,7 +27,7 @@ const GONE_DEADLINE: Duration = Duration::from_secs(8);
 pub(crate) struct Entry {
     /// Its events.
     pub(crate) log: Arc<Log>,
-    /// Cancelled to end it; the reason is set first.
+    /// Cancelled to end the turn, after the reason is set.
     pub(crate) cancel: CancellationToken,
     /// Cancelled too when it is to be killed soon.
     pub(crate) kill: CancellationToken,

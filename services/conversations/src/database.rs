@@ -21,11 +21,11 @@ pub enum Fault {
     /// SQLite refused.
     #[error("cannot {operation} in {path}")]
     Sqlite {
-        /// What was to be done.
+        /// The operation.
         operation: &'static str,
         /// The file of the tables.
         path: PathBuf,
-        /// What SQLite says.
+        /// SQLite's error.
         #[source]
         source: Arc<rusqlite::Error>,
     },
@@ -70,8 +70,8 @@ impl Database {
             .await
     }
 
-    /// As [`Self::call`] for what only reads, beside which others write. SQLite
-    /// refuses it to write.
+    /// As [`Self::call`], for reading only: others may write meanwhile, and SQLite refuses writes
+    /// here.
     pub async fn read<T: Send + 'static>(
         &self,
         operation: &'static str,

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 /// read an answer; programs that do are told.
 const WAITING_LIMIT: usize = 64;
 
-/// Who may run a turn.
+/// Lanes: which run may have its turn.
 #[derive(Debug, Clone)]
 pub struct Lanes(Arc<Mutex<State>>);
 

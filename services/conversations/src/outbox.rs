@@ -33,7 +33,7 @@ pub struct NewDelivery {
     pub run_id: String,
     /// What.
     pub kind: Kind,
-    /// What goes with it.
+    /// Attachments and other extras.
     pub extras: Extras,
     /// Where its files are, beneath the agent's workspace.
     pub paths: Vec<String>,
@@ -114,7 +114,7 @@ pub fn lease(
     Ok(Some(delivery))
 }
 
-/// What the provider calls what it took.
+/// The provider's id of the message.
 fn provider_ids(connection: &Connection, id: u64) -> rusqlite::Result<Vec<String>> {
     let ids: Option<String> = connection
         .prepare_cached("SELECT provider_ids FROM outbox WHERE delivery_id = ?1")?

@@ -27,8 +27,8 @@ const RUNS: &str = "
     CREATE INDEX open_runs ON runs (state) WHERE ended_ms IS NULL;
 ";
 
-/// What turns cost; a table of its own, because most runs are never looked at
-/// for it. Since version 2.
+/// The costs of turns; a table of its own, because most runs are never looked at for them. Since
+/// version 2.
 const TURNS: &str = "
     CREATE TABLE turns (
         run_id TEXT PRIMARY KEY REFERENCES runs (run_id) ON DELETE CASCADE, unit TEXT NOT NULL,
@@ -126,7 +126,7 @@ const EVENTS: &str = "
                (SELECT count(*) + 1 FROM runs)));
 ";
 
-/// What there is to say on channels. Since version 5.
+/// Deliveries to channels. Since version 5.
 const OUTBOX: &str = "
     CREATE TABLE outbox (
         delivery_id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, kind TEXT NOT
@@ -334,7 +334,7 @@ fn has_column(connection: &Connection, table: &str, column: &str) -> rusqlite::R
 mod tests {
     use super::*;
 
-    /// What a file has: tables with their SQL, and its version.
+    /// The contents of a file: its tables with their SQL, and its version.
     fn made(connection: &Connection) -> (Vec<String>, i64) {
         let mut statement = connection
             .prepare("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name")

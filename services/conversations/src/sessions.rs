@@ -45,7 +45,7 @@ pub struct Sessions {
 pub struct NewSession {
     /// Its key; None: one of its own.
     pub key: Option<SessionKey>,
-    /// What is set of it from the beginning.
+    /// The fields that are set from the beginning.
     pub patch: Patch,
     /// The session that starts it.
     pub spawned_by: Option<SessionKey>,
@@ -54,7 +54,7 @@ pub struct NewSession {
 /// A session with everything the index has of it.
 #[derive(Debug)]
 pub struct Shown {
-    /// As clients are told of it.
+    /// The session in the form that clients see.
     pub session: Session,
     /// Its entry in `sessions.json`.
     pub entry: Map<String, Value>,
@@ -78,7 +78,7 @@ impl Sessions {
         page.map_err(|invalid| Refusal::Unreadable(invalid.into()))
     }
 
-    /// The same, to be passed on.
+    /// The same as rows, to be passed on.
     pub async fn rows(&self, query: Query) -> Result<Rows, Refusal> {
         let mut listed = self.listed(query.clone()).await?;
         if !listed.uncounted.is_empty() {
@@ -108,7 +108,7 @@ impl Sessions {
             .collect()
     }
 
-    /// What the entries of the sessions have of `fields`, in their order.
+    /// The given fields of the sessions' entries, in the order of the sessions.
     pub async fn fields(
         &self,
         sessions: &[Session],
@@ -164,8 +164,7 @@ impl Sessions {
         begun.map_err(Refusal::NotSaved)
     }
 
-    /// What the index has of the session of `key`; its messages are not counted
-    /// for it.
+    /// The index entry of the session `key`; its messages are not counted.
     pub async fn entry(&self, key: &SessionKey) -> Result<Map<String, Value>, Refusal> {
         Ok(self.find(key).await?.entry)
     }

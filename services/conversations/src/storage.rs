@@ -76,7 +76,7 @@ pub struct Storage {
 /// is answered. It is on the storage thread, and must not wait.
 pub(crate) type Hear = Box<dyn Fn(Vec<Event>) + Send + Sync>;
 
-/// Who hears it, once there is somebody.
+/// The listener, once there is one.
 pub(crate) type Listener = Arc<OnceLock<Hear>>;
 
 /// A command and its place in the queue, which it gives back when it is done.
@@ -203,7 +203,7 @@ impl Storage {
         let _ = self.sender.send(envelope);
     }
 
-    /// Where the numbers of what happens begin.
+    /// The series of numbers of this gateway's events.
     pub fn series(&self) -> &Series {
         &self.series
     }
@@ -262,13 +262,13 @@ impl Storage {
         self.send(Command::Maintain).await?.answer().await
     }
 
-    /// What would be done with old sessions, where it is only to be said.
+    /// What maintenance would do with old sessions where it may only report.
     pub fn findings(&self) -> Vec<String> {
         let findings = self.findings.lock();
         findings.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Ends the thread after everything sent before; the indexes are written.
+    /// Ends the thread after all earlier commands, and writes the indexes.
     pub async fn stop(&self, thread: Thread) {
         let stopped = match self.send(Command::Stop).await {
             Ok(stopped) => stopped.answer().await,

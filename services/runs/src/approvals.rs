@@ -19,11 +19,11 @@ use crate::run::Run;
 /// How long a runner that is being started again is waited for.
 const ABSENCE: Duration = Duration::from_secs(10);
 
-/// What waits to be allowed: asked, decided and told.
+/// Approvals: asked, decided and announced.
 pub struct Approvals {
-    /// What waits.
+    /// The waiting approvals.
     pub pending: Pending,
-    /// What was asked and decided.
+    /// The log of approvals.
     pub log: ApprovalLog,
     configuration: Configuration,
     runner: runner::Client,

@@ -41,7 +41,7 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 pub struct Core {
     /// The configuration as it holds now.
     pub configuration: Configuration,
-    /// Where conversations are kept.
+    /// The storage of conversations.
     pub storage: Storage,
     /// The sessions.
     pub sessions: Sessions,
@@ -53,15 +53,15 @@ pub struct Core {
     pub lanes: Lanes,
     /// The runs that are live.
     pub runs: Registry,
-    /// What is counted.
+    /// The counters.
     pub counters: Arc<Counters>,
-    /// What happened elsewhere and waits to be told.
+    /// Events from elsewhere that wait to be told.
     pub system_events: SystemEvents,
-    /// Where it is told what happens.
+    /// The bus of events.
     pub bus: Bus,
     /// The feed of events, for those who follow it from a number on.
     pub feed: Arc<Feed>,
-    /// What there is to say on channels.
+    /// The outbox: deliveries to channels.
     pub outbox: Arc<Outbox>,
     /// The small tables beside the runs in the ledger.
     pub database: Database,
@@ -69,7 +69,7 @@ pub struct Core {
     pub approvals: Arc<Approvals>,
     /// Makes room in conversations.
     pub compactor: Compactor,
-    /// What agents answered that were woken.
+    /// The answers of agents that were woken.
     pub heartbeats: Heartbeats,
     /// When the gateway was started.
     pub started: Instant,
@@ -80,7 +80,7 @@ pub struct Core {
     standby: Standby,
     status: StatusLine,
     turns: Arc<Turns>,
-    /// What is done beside the calls. Closed when nothing is accepted any more.
+    /// The background tasks. Closed when nothing is accepted any more.
     pub tasks: TaskTracker,
 }
 

@@ -1,4 +1,4 @@
-//! Turns that the runner keeps until it is told to forget them.
+//! Turns that the runner keeps until they are closed.
 
 use std::time::Duration;
 

@@ -233,7 +233,7 @@ fn accepted(record: Record) -> Accepted {
     }
 }
 
-/// What a transcript says of a run.
+/// The state of a run by its transcript.
 #[derive(Debug, Default)]
 struct Known {
     said: Option<Intent>,

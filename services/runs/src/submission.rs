@@ -40,7 +40,7 @@ pub fn is_model(text: &str) -> bool {
 
 /// A message that was accepted.
 pub struct Started {
-    /// What its sender is told.
+    /// The answer to its sender.
     pub accepted: Accepted,
     /// The run's events, the terminal one last.
     pub events: Events,

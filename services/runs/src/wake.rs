@@ -21,7 +21,7 @@ pub enum When {
     NextTurn,
 }
 
-/// What became of an event.
+/// The outcome of an event.
 #[derive(Debug)]
 pub struct Woken {
     /// It was not the last one that waited already.

@@ -19,7 +19,7 @@ use openclaw_config::substitute::{self, Missing};
 use openclaw_effect::{self as effect, Unused};
 use serde_json::Value;
 
-/// What the files and the environment say together.
+/// The configuration from the files and the environment together.
 #[derive(Debug, Clone)]
 pub struct Document {
     /// The settings.
@@ -30,9 +30,9 @@ pub struct Document {
     pub environment: Environment,
     /// The files that were read, in the order in which they were merged.
     pub sources: Vec<Source>,
-    /// What did not work and is done without.
+    /// Failures that are not fatal.
     pub warnings: Vec<String>,
-    /// What comes over the files.
+    /// The values that override the files.
     given: Vec<Given>,
 }
 
@@ -54,7 +54,7 @@ impl Document {
         all
     }
 
-    /// What is most likely a mistake, each as a line with its place.
+    /// Probable mistakes, each a line with its place.
     pub fn doubts(&self) -> Vec<String> {
         self.lines(effect::doubts(&self.value))
     }

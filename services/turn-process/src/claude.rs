@@ -1,4 +1,4 @@
-//! What is said to Claude Code and heard from it: stream-json in and out.
+//! The dialogue with Claude Code: stream-json in and out.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What is said to Codex and heard from it: JSON-RPC with its `app-server`.
+//! The dialogue with Codex: JSON-RPC with its `app-server`.
 
 use std::sync::Arc;
 

@@ -76,12 +76,12 @@ fn with_tools(request: &TurnRequest, offer: Offer) -> TurnRequest {
     }
 }
 
-/// What the model is told with the tools of `offer`, in the turn of `request`.
+/// The system prompt of `request` with the tools of `offer`.
 fn system(request: &TurnRequest, offer: &Offer) -> String {
     request.system.clone() + &instructions(&offer.instructions)
 }
 
-/// What servers of tools say of how these are to be used.
+/// The instructions of tool servers.
 fn instructions(said: &str) -> String {
     if said.is_empty() {
         String::new()

@@ -38,11 +38,11 @@ pub(crate) struct ToolPipe {
     server: AbortOnDropHandle<()>,
     /// Ends the reading of requests.
     stop: CancellationToken,
-    /// What is answered before there is a turn.
+    /// The answers before there is a turn.
     early: Option<Arc<Early>>,
 }
 
-/// What is answered before there is a turn: which tools there are.
+/// The answer before there is a turn: the list of tools.
 #[derive(Debug)]
 struct Early {
     offer: Offer,
@@ -142,7 +142,7 @@ impl ToolPipe {
     }
 }
 
-/// Who answers.
+/// How calls are answered.
 #[derive(Clone)]
 enum Answering {
     Tools(Box<Tools>),

@@ -216,7 +216,7 @@ fn launch(
     })
 }
 
-/// Where the agent works, as it sees it.
+/// The agent's workspace, as it sees it.
 fn ground(spec: &ProcessSpec) -> TurnPaths {
     let plan = &spec.plan;
     let home = spec.variables.iter().find(|(name, _)| name == "HOME");

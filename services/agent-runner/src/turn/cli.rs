@@ -51,8 +51,8 @@ struct PreparedCli {
 }
 
 impl PreparedCli {
-    /// What the CLI is started with: its process, and the files it reads at its
-    /// start. One that was started with the same can take the turn.
+    /// The start of the CLI: its process, and the files it reads then. A process that was started
+    /// with the same can take the turn.
     fn likeness(&self) -> Result<String, Error> {
         let mut likeness = serde_json::to_string(&self.spec)?;
         for name in self.files {
@@ -209,7 +209,7 @@ impl TurnStart<'_> {
         ModelOptions::new(&self.agent.params, most, is_plain)
     }
 
-    /// What a CLI reaches, and what is behind its proxy to the model.
+    /// The reach of a CLI, and what is behind its proxy to the model.
     async fn proxies(&self, access: Access) -> (Proxies, Option<Relay>) {
         let (model, relay) = match access {
             Access::Proxy { variables, relay } => (Some(variables), Some(relay)),
@@ -266,7 +266,7 @@ impl TurnStart<'_> {
         })
     }
 
-    /// What a CLI's models cost, as far as that is known.
+    /// The prices of a CLI's models, as far as known.
     fn prices(&self, cli: &dyn Cli, model: Option<&str>) -> Prices {
         let provider = self.settings.provider(&self.agent.id, cli.known().provider);
         Prices::new(

@@ -47,7 +47,7 @@ pub(super) async fn take(turn_context: &TurnContext, task: &Task) -> Option<Read
     place?.take(run_id, &task.settings, agent_id).await
 }
 
-/// Where one for such a turn would stand.
+/// The slot of a process for such a turn.
 fn place(turn_context: &TurnContext, task: &Task) -> Option<Spare> {
     let agent = task.settings.agent(&task.turn.agent_id)?;
     match task.choice.plan.as_ref().ok()? {

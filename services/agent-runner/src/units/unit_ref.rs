@@ -15,10 +15,10 @@ use zbus::{Connection, MatchRule, MessageStream};
 use super::Verdict;
 use super::systemd::{NAME, Systemd};
 
-/// What the manager gets to take note of an end that this daemon has seen.
+/// The longest time the manager gets to notice an end that this daemon has seen.
 const DEADLINE: Duration = Duration::from_secs(5);
 
-/// As the manager takes it.
+/// SIGKILL as the number that the manager takes.
 const SIGKILL: i32 = nix::libc::SIGKILL;
 
 const PROPERTIES: &str = "org.freedesktop.DBus.Properties";

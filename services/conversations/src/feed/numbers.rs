@@ -16,7 +16,7 @@ const BLOCK: u64 = 1 << 16;
 pub(crate) struct Numbers {
     /// The last that was given.
     last: u64,
-    /// Those up to here are taken.
+    /// Numbers up to this one are taken.
     taken: u64,
 }
 
@@ -35,7 +35,7 @@ impl Numbers {
         self.last
     }
 
-    /// Gives `count` numbers; the last of them.
+    /// Takes `count` numbers and returns the last one.
     pub(crate) fn give(&mut self, connection: &Connection, count: usize) -> rusqlite::Result<u64> {
         self.last += count as u64;
         if self.last + BLOCK / 2 > self.taken {
@@ -44,7 +44,7 @@ impl Numbers {
         Ok(self.last)
     }
 
-    /// What was written of them may not be in the ledger.
+    /// The ledger may lack what was written of them.
     pub(crate) fn doubt(&mut self) {
         self.taken = self.last;
     }

@@ -1,4 +1,4 @@
-//! What was asked of models, as the transcripts have it.
+//! The use of models, by the transcripts.
 
 use std::path::{Path, PathBuf};
 

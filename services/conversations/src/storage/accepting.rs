@@ -20,7 +20,7 @@ use super::state_files::{StateFiles, changed, overrides_of};
 use super::work::Done;
 use crate::fault::Fault;
 
-/// What the transcript calls a message that only begins anew.
+/// The transcript's name for a message that only begins the conversation anew.
 pub const RESET_COMMAND: &str = "reset";
 
 impl StateFiles {
@@ -166,7 +166,7 @@ fn note_channel(entry: &mut SessionEntry, channel: &str, chat_type: &str) {
     }
 }
 
-/// The entries of a message; the user's is the last.
+/// The entries of a message, the user's last.
 fn drafts(incoming: &Incoming, anew: Option<&Anew>, said: &Intent, now: i64) -> Vec<Draft> {
     let mut drafts = Vec::new();
     if let Some(anew) = anew {

@@ -1,4 +1,4 @@
-//! What is done with sessions beside appending to them.
+//! Operations on sessions other than appending.
 
 mod lifecycle;
 mod listing;
@@ -29,7 +29,7 @@ pub(crate) struct Listed {
     pub rows: Vec<Row>,
     /// How many there are without limit and offset.
     pub total: usize,
-    /// Those of them whose messages are not counted yet.
+    /// The sessions whose messages are not counted yet.
     pub(crate) uncounted: Vec<Uncounted>,
 }
 
@@ -38,14 +38,14 @@ pub(crate) struct Listed {
 pub(crate) struct Uncounted {
     pub(crate) key: SessionKey,
     pub(crate) transcript: PathBuf,
-    /// What was counted before this gateway was started.
+    /// The count from before this gateway was started.
     pub known: Count,
 }
 
 /// One session with everything the index has of it.
 #[derive(Debug)]
 pub struct Shown {
-    /// As clients are told of it.
+    /// The session in the form that clients see.
     pub session: Session,
     /// Its entry in `sessions.json`.
     pub entry: Map<String, Value>,
@@ -55,7 +55,7 @@ pub struct Shown {
     pub(crate) is_counted: bool,
 }
 
-/// What an agent can give away.
+/// The sessions of an agent that can be exported.
 #[derive(Debug)]
 pub(crate) struct Exportable {
     pub(crate) agent: AgentId,
@@ -65,7 +65,7 @@ pub(crate) struct Exportable {
     pub(crate) transcripts: Vec<(String, PathBuf)>,
 }
 
-/// What becomes of a deleted session's transcript.
+/// The treatment of a deleted session's transcript.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Leftover {
     /// It is compressed and kept.
@@ -77,7 +77,7 @@ pub enum Leftover {
 /// Why a session is not told of or changed as it was asked for.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
-    /// What the caller meant is not there, or not possible.
+    /// The session does not exist, or the change is not allowed.
     #[error(transparent)]
     Refused(Refusal),
     /// The files cannot be read or written.
@@ -86,7 +86,7 @@ pub enum SessionError {
 }
 
 impl SessionError {
-    /// What the caller is told, where `failed` says of a fault what did not succeed.
+    /// The refusal for the caller; `failed` turns a fault of the files into one.
     pub(crate) fn refusal(self, failed: fn(Fault) -> Refusal) -> Refusal {
         match self {
             Self::Refused(refusal) => refusal,
@@ -119,7 +119,7 @@ impl Storage {
             .await
     }
 
-    /// What the entries of sessions, by agent and key, have of `fields`.
+    /// The given fields of sessions' entries, by agent and key.
     pub async fn fields(
         &self,
         sessions: Vec<(String, String)>,
@@ -200,7 +200,7 @@ impl Storage {
             .await
     }
 
-    /// What agents have already.
+    /// The sessions that agents already have.
     pub async fn existing(
         &self,
         agents: BTreeSet<AgentId>,
@@ -225,8 +225,8 @@ impl Storage {
             .await
     }
 
-    /// Copies the lines of a transcript that begin at `offsets`; how many were
-    /// not copied before.
+    /// Copies the lines of a transcript that begin at `offsets`, and returns the number of new
+    /// copies.
     pub async fn keep_aside(&self, transcript: PathBuf, offsets: Vec<u64>) -> Result<usize, Fault> {
         self.work(move |_| Ok(Done::looking(keep_aside(&transcript, &offsets)?)))
             .await

@@ -16,9 +16,9 @@ type Answer = Box<dyn FnOnce(Result<(), Fault>)>;
 pub(super) struct Staged {
     /// The transcript that must be durable first.
     pub(super) file: Option<PathBuf>,
-    /// What the ledger is told when it is.
+    /// The changes for the ledger once it is durable.
     pub(super) changes: Vec<Change>,
-    /// What the ledger is told when it is not.
+    /// The change for the ledger if it cannot become durable.
     pub(super) otherwise: Option<Change>,
     pub(super) fault: Option<Fault>,
     /// Whether the index must be on disk first.
@@ -106,7 +106,7 @@ impl Staged {
         }
     }
 
-    /// What takes the command back, when it is not on disk.
+    /// The undo of a command that did not reach the disk.
     pub(super) fn take_undo(&mut self) -> Option<Undo> {
         let undo = self.undo.take();
         undo.filter(|_| self.fault.is_some())

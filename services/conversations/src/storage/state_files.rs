@@ -39,7 +39,7 @@ pub(super) struct StateFiles {
     ledger_path: PathBuf,
     /// The last number of an event of the gateway before.
     first_number: u64,
-    /// What became of old sessions and is still to be told.
+    /// Changes of old sessions that are still to be announced.
     pub(super) maintained: Vec<Happening>,
 }
 
@@ -90,7 +90,7 @@ impl StateFiles {
         }
     }
 
-    /// Where the numbers of events begin, and where they are by now.
+    /// The first and the current number of events.
     pub(super) fn series(&self) -> Result<Series, Fault> {
         self.ledger
             .series(self.first_number)
@@ -158,7 +158,7 @@ impl StateFiles {
         self.ledger.jobs_with(words).map_err(self.of_ledger())
     }
 
-    /// Covers the words in the ledger; how often they were there.
+    /// Covers the words in the ledger and returns how often they occurred.
     pub(super) fn forget_in_ledger(&mut self, words: &Words) -> Result<u64, Fault> {
         self.ledger.forget(words).map_err(self.of_ledger())
     }
@@ -275,7 +275,7 @@ impl StateFiles {
     }
 }
 
-/// What is told of a session that changed.
+/// The event of a session that changed.
 pub(super) fn changed(key: &SessionKey, change: feed::Change, reason: &str, now: i64) -> Happening {
     Happening {
         agent_id: key.agent().to_string(),
@@ -289,7 +289,7 @@ pub(super) fn changed(key: &SessionKey, change: feed::Change, reason: &str, now:
     }
 }
 
-/// What its entry says that a session wants.
+/// The overrides in a session's entry.
 pub(super) fn overrides_of(entry: &SessionEntry) -> Overrides {
     Overrides {
         model: entry.model_override(),

@@ -9,7 +9,7 @@ use super::state_files::StateFiles;
 use crate::fault::Fault;
 use crate::feed::Happening;
 
-/// What a piece of work has done that is not on disk yet.
+/// A piece of work whose result is not on disk yet.
 pub(super) struct Done<T> {
     value: T,
     file: Option<PathBuf>,

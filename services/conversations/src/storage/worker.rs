@@ -24,8 +24,8 @@ use crate::feed::Series;
 /// is what 64 busy sessions have under way.
 const BATCH_LIMIT: usize = 512;
 
-/// What changed in an index is written at most this often, to its file or to
-/// the ledger; what it says beyond the transcripts is counters.
+/// The shortest time between two writes of a changed index, to its file or to the ledger. All it
+/// has beyond the transcripts is counters.
 const INDEX_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The file of an index is at most this much behind: whoever looks into it
@@ -54,7 +54,7 @@ const MAINTENANCE_INTERVAL: Duration = Duration::from_secs(30 * 60);
 /// and at most this often: a look takes all entries in hand.
 const MAINTENANCE_PAUSE: Duration = Duration::from_secs(1);
 
-/// What the storage thread is asked to do.
+/// A command to the storage thread.
 pub(crate) enum Command {
     /// Something with the files.
     Work(Work),
@@ -63,16 +63,16 @@ pub(crate) enum Command {
     Stop(Reply<()>),
 }
 
-/// What others than those who ask are told.
+/// Where the thread reports beside its answers.
 pub(super) struct Observers {
     /// How many sessions there are.
     pub(super) sessions: Arc<AtomicU64>,
     pub(super) findings: Findings,
-    /// Who hears what happened.
+    /// The listener for events.
     pub(super) listener: Listener,
 }
 
-/// What of the sessions the user is to know, for whoever asks.
+/// Findings of maintenance for the user, for whoever asks.
 pub(super) type Findings = Arc<Mutex<Vec<String>>>;
 
 pub(super) struct Worker {

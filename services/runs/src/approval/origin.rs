@@ -1,4 +1,4 @@
-//! Who has the agent do something, and where, as it is told to those who decide.
+//! The sender and the chat behind a request, in words for those who decide.
 
 use openclaw_proto::gateway::{ChatKind, Route};
 

@@ -1,4 +1,4 @@
-//! What waits for one subscriber.
+//! The queue of one subscriber.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -77,7 +77,7 @@ impl Queue {
         self.news.notify_one();
     }
 
-    /// What is next, waiting for it. There is one reader.
+    /// Waits for the next event. There is one reader.
     pub(super) async fn next(&self) -> Result<Arc<FeedItem>, End> {
         loop {
             let news = self.news.notified();

@@ -1,4 +1,4 @@
-//! What one taker is given, step by step.
+//! The deliveries for one taker, step by step.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,7 +29,7 @@ pub(super) struct Taking {
     is_over: bool,
 }
 
-/// What the table has for a taker.
+/// The next delivery for a taker.
 enum Lease {
     Given(Box<Delivery>),
     /// There is no delivery for so long.

@@ -26,7 +26,7 @@ struct State {
     ended: VecDeque<Arc<Run>>,
 }
 
-/// What became of an attempt to start a run.
+/// The result of an attempt to start a run.
 pub(crate) enum Start {
     /// The given run is live now.
     New,

@@ -20,7 +20,7 @@ const ENTRY_LIMIT: usize = 4 * 1024 * 1024;
 #[derive(Debug, Default)]
 pub(super) struct Assembler {
     run_id: String,
-    /// What the providers speak.
+    /// The APIs of the providers.
     apis: BTreeMap<String, Api>,
     blocks: Vec<Block>,
     bytes: usize,
@@ -43,7 +43,7 @@ pub(crate) struct Assembly {
     pub(crate) messages: Vec<Message>,
     pub(crate) usage: Usage,
     pub(crate) context_tokens: u64,
-    /// What the run's processes used, when it was told.
+    /// The resources that the run's processes used, when reported.
     pub resources: Option<event::Resources>,
 }
 

@@ -6,7 +6,7 @@ use openclaw_daemon::failure;
 use openclaw_proto::call::{CallError, RefusalCode};
 use openclaw_proto::event::{Code, Failed, Kind};
 
-/// What to do when the runner cannot be reached.
+/// The advice when the runner cannot be reached.
 const LOOK_AT_RUNNER: &str =
     "look at it with: systemctl --user status openclaw-agent-runner.service";
 

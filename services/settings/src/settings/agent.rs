@@ -24,12 +24,12 @@ use crate::settings::workspaces::{MAIN, Workspaces};
 
 /// Agent ids are folder names and parts of session keys.
 const ID_LENGTH: usize = 64;
-/// What conversations begin with.
+/// The bootstrap files of conversations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bootstrap {
-    /// Of each file, in characters.
+    /// The most characters of each file.
     pub file: usize,
-    /// Of all of them, in characters.
+    /// The most characters of all files together.
     pub total: usize,
     /// Whether a fresh workspace is filled from templates.
     pub templates: bool,
@@ -88,7 +88,7 @@ pub struct AgentSettings {
     pub limits: Limits,
     /// How its memory is searched.
     pub memory: MemorySearch,
-    /// What its conversations begin with.
+    /// The bootstrap files of its conversations.
     pub bootstrap: Bootstrap,
     /// Which tools it has, and when somebody is asked.
     pub tools: ToolSettings,
@@ -232,7 +232,7 @@ impl Source<'_> {
         })
     }
 
-    /// What holds for all, for the agents by default, and for the agent.
+    /// The layers of a setting: for all, the agents' default, and the agent's own.
     fn layers<'a, T>(
         &'a self,
         own: Option<&'a Agent>,

@@ -73,7 +73,7 @@ pub(super) fn check_sources(settings: &Settings, sources: &[Source]) -> Result<(
     Ok(())
 }
 
-/// Where the agent writes, its servers of tools aside.
+/// The folders in which the agent writes, without those of its servers of tools.
 pub(super) fn written_by(agent: &AgentSettings, paths: &Paths) -> Vec<PathBuf> {
     let own = std::iter::once(agent.workspace.to_path_buf());
     own.chain(paths.written_by_agent(&agent.id))

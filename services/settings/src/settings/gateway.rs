@@ -173,7 +173,7 @@ impl Gateway {
     }
 }
 
-/// Where secrets are looked for.
+/// The sources of secrets.
 struct Source<'a> {
     credentials: &'a BTreeMap<String, Secret>,
     origin: &'a str,

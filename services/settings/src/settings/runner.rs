@@ -311,7 +311,7 @@ impl RunnerSettings {
     }
 }
 
-/// What is said of profiles.
+/// The configuration of profiles.
 pub(super) fn order(auth: &keys::Auth) -> auth::Order {
     let declared = auth.profiles.iter().map(|(id, written)| {
         let declared = auth::order::Declared {

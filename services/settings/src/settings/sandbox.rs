@@ -10,7 +10,7 @@ pub use openclaw_config::reach::{Host, ProviderTool};
 /// Hosts of one list. More is no list that anybody has read.
 const HOSTS: usize = 256;
 
-/// What an agent may reach.
+/// The network reach of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Network {
     /// Its model.
@@ -32,10 +32,10 @@ impl Network {
     }
 }
 
-/// What holds for all agents.
+/// The settings for all agents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sandbox {
-    /// What is done where a level cannot be given.
+    /// The reaction where a level cannot be had.
     pub missing: Missing,
     /// The user that agents run as when the daemon is root.
     pub user: String,
@@ -46,7 +46,7 @@ pub struct Sandbox {
 pub struct AgentSandbox {
     /// How much applies; `None`: as much as the machine gives.
     pub level: Option<SandboxLevel>,
-    /// What it may reach.
+    /// Its network reach.
     pub network: Network,
     /// What the model's provider may do for it; with [`Network::Full`]
     /// everything.

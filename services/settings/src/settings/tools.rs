@@ -82,9 +82,9 @@ pub struct McpServer {
     pub arguments: Vec<String>,
     /// Its variables; credentials may be among them.
     pub variables: BTreeMap<String, String>,
-    /// Where it starts; `None`: in its own folder.
+    /// Its working directory; `None`: its own folder.
     pub folder: Option<PathBuf>,
-    /// What it may reach.
+    /// Its network reach.
     pub network: ServerNetwork,
     /// Granted read-only beside the system.
     pub read_only: Vec<PathBuf>,
@@ -92,11 +92,11 @@ pub struct McpServer {
     pub read_write: Vec<PathBuf>,
     /// Whether it is believed which of its tools only read.
     pub trusted: bool,
-    /// What one call may take.
+    /// The longest time of one call.
     pub call_limit: Duration,
 }
 
-/// What is wrong: the key below `tools` or `mcp`, and why.
+/// A problem: the key below `tools` or `mcp`, and the reason.
 type Problem = (String, String);
 
 /// The tools of an agent, from the general layer to its own.
@@ -278,7 +278,7 @@ pub(crate) fn elsewhere(mcp: &Mcp, paths: &Paths) -> Option<(KeyPath, String)> {
     problems.into_iter().find(|(key, _)| key.last() == "url")
 }
 
-/// What is wrong with a server: the keys below it, and why.
+/// The problems of a server: the keys below it, and the reasons.
 type ServerProblem = (Vec<String>, String);
 
 fn one(name: &str, server: &Server, paths: &Paths) -> Result<McpServer, ServerProblem> {

@@ -1,4 +1,4 @@
-//! What a call wants to do, in the words that people are asked with.
+//! The question to people about a call.
 
 use std::path::Path;
 
@@ -25,18 +25,18 @@ pub(crate) struct Question<'a> {
     pub(crate) reach: String,
 }
 
-/// What is to be done with a call.
+/// The verdict on a call.
 #[derive(Debug)]
 pub(super) struct Judgement {
     pub(super) verdict: Verdict,
-    /// What allowing it for good grants.
+    /// The grant, if it is allowed for good.
     pub(super) grant: Grant,
     /// Why that cannot be done; `None`: it can.
     pub(super) only_once: Option<String>,
 }
 
 impl Question<'_> {
-    /// What is to be done with it, and what allowing it for good grants.
+    /// The verdict on it, and the grant if it is allowed for good.
     pub(super) fn judge(&self, rules: &Rules, ground: &TurnPaths) -> Judgement {
         let (verdict, grant, only_once) = if is_command(self.tool) {
             self.judge_command(rules, ground)

@@ -27,7 +27,7 @@ pub(crate) struct Output {
     tasks: Tasks,
     /// The first line that was not JSON.
     malformed: Option<String>,
-    /// What it says that the turn cost, in US dollars.
+    /// The cost of the turn by its own account, in US dollars.
     cost: Option<f64>,
     /// Answers its questions until it has said its last word.
     approver: Option<ClaudeApprover>,
@@ -336,7 +336,7 @@ fn is_answer(result: &Value) -> bool {
     origin.is_none_or(|kind| kind == "human") && !(is_empty && result["is_error"] != true)
 }
 
-/// What a status adds to the words of the CLI, which leave some of them out.
+/// The words that a status adds to the CLI's own.
 fn by_status(status: Option<u64>) -> String {
     match status {
         Some(status @ (401 | 403 | 429 | 529)) => format!(" (status {status})"),

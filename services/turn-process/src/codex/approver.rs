@@ -75,7 +75,7 @@ impl CodexApprover {
         self.question(COMMANDS, parameters, &arguments)
     }
 
-    /// As our own tools that change files; what is not told of is not allowed.
+    /// Treated as our own tools that change files: a change that is not described is not allowed.
     fn may_change(&self, parameters: &Value, about: Option<&Value>) -> Judged {
         match about {
             Some(item) if self.own.changes => {
@@ -97,7 +97,7 @@ impl CodexApprover {
     }
 }
 
-/// What a request is answered with.
+/// The answer to a request.
 enum Answer {
     /// Whether it may.
     Decision(Judged),

@@ -29,7 +29,7 @@ const OPEN_CALLS: usize = 1024;
 #[derive(Debug)]
 struct Open {
     item: Value,
-    /// What it said so far.
+    /// Its text so far.
     output: String,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct Conversation {
     spoke: bool,
     /// The model's answers so far.
     answers: u64,
-    /// What went wrong last, which was tried again.
+    /// The last failure, which was tried again.
     trouble: Option<Value>,
     /// The first line that was not JSON.
     malformed: Option<String>,
@@ -82,7 +82,7 @@ impl Conversation {
         }
     }
 
-    /// What it asks, as far as that is configured.
+    /// The model that it asks, if configured.
     pub(super) fn with_model(mut self, model: Option<String>) -> Self {
         self.model = model.unwrap_or_default();
         self
@@ -163,7 +163,7 @@ impl Conversation {
         }
     }
 
-    /// What comes after an answer to one of our requests.
+    /// The step after an answer to one of our requests.
     fn answered(&mut self, id: u64, answer: &Value) -> Vec<Kind> {
         if let Some(error) = answer.get("error") {
             return self.refused(id, error);

@@ -1,4 +1,4 @@
-//! What a provider's refusal means.
+//! The meaning of a provider's refusal.
 
 use std::time::Duration;
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 /// The longest of these waits.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
-/// Where somebody else can be asked, nobody waits longer than this.
+/// The longest wait where another stop can be asked.
 const WAIT_BEFORE_OTHERS: Duration = Duration::from_secs(5);
 /// More attempts at the same place where somebody else can be asked: a hiccup
 /// is over by then.
@@ -84,7 +84,7 @@ pub(crate) struct Failure {
     pub(crate) is_final: bool,
 }
 
-/// What to do.
+/// The next step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Next {
     /// Ask again after a while.

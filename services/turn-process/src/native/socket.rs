@@ -41,7 +41,7 @@ const AT_ONCE: usize = 64;
 /// calls. The next one waits at the client.
 const REQUESTS: u32 = 80;
 
-/// What the agent may ask for.
+/// Answers the agent's requests.
 #[derive(Debug)]
 pub(super) struct Host {
     /// Without the tools of servers.
@@ -53,7 +53,7 @@ pub(super) struct Host {
     /// and what it asks is kept in memory.
     turn_to_ask: tokio::sync::Mutex<()>,
     tools: Tools,
-    /// What the servers offer beside what was told last.
+    /// The tools that the servers offer beyond those told last.
     changes: Mutex<Changes>,
     inbox: Inbox,
 }
@@ -237,7 +237,7 @@ fn check_version(headers: &HeaderMap) -> Result<(), Mismatch> {
     openclaw_turn::check("openclaw-agent", version)
 }
 
-/// What the agent says of its question.
+/// The agent's description of its question.
 fn question(headers: &HeaderMap) -> Question {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     Question {

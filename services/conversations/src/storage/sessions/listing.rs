@@ -215,7 +215,7 @@ fn uncounted(candidate: &Candidate<'_>) -> Option<Uncounted> {
     })
 }
 
-/// What a query asks for.
+/// A query as a filter.
 struct Filter<'a> {
     query: &'a Query,
     search: String,

@@ -21,10 +21,10 @@ use crate::storage::state_files::{StateFiles, changed};
 /// Sessions that are named where something is only said of them.
 const NAMED: usize = 3;
 
-/// What came of one look at all sessions.
+/// The result of one look at all sessions.
 #[derive(Debug, Default)]
 pub(in crate::storage) struct Look {
-    /// What would be done and is not, by agent.
+    /// Actions that are only reported, by agent.
     pub(in crate::storage) findings: Vec<String>,
     /// When the next session is too old, in Unix milliseconds.
     pub(in crate::storage) next_ms: Option<i64>,
@@ -213,7 +213,7 @@ fn policy(settings: &Maintenance) -> Policy {
     }
 }
 
-/// What would be done for the agent, in words.
+/// The actions for the agent, in words.
 fn finding(
     agent: &AgentId,
     plan: &Plan,
@@ -282,7 +282,7 @@ struct Files {
 }
 
 impl Files {
-    /// Those of `dir`. A file that goes away meanwhile counts for nothing.
+    /// The files of `dir`. A file that disappears meanwhile counts for nothing.
     fn of(dir: &Path) -> Self {
         let mut files = Self::default();
         for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
@@ -316,7 +316,7 @@ impl Files {
             .collect()
     }
 
-    /// What they take and may take, when that is less.
+    /// The bytes that they take and the lower limit, if they exceed it.
     fn excess(&self, settings: &Maintenance) -> Option<(u64, u64)> {
         let most = settings.disk?.most;
         (self.bytes > most).then_some((self.bytes, most))

@@ -8,14 +8,14 @@
 
 use openclaw_proto::event::Code;
 
-/// What the CLI gives to judge a failure by.
+/// The facts by which a failure of the CLI is judged.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Signs<'a> {
     /// `api_error_status` of its result.
     pub(super) status: Option<u64>,
     /// `error` of its last message.
     pub(super) error: Option<&'a str>,
-    /// What it says, or wrote to its standard error.
+    /// Its message, or its standard error.
     pub(super) said: &'a str,
 }
 
