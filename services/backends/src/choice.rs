@@ -119,8 +119,7 @@ impl Choice {
         }
     }
 
-    /// Why the model that is configured cannot be asked; `None`: it can, or none
-    /// is configured.
+    /// Why the model that is configured cannot be asked; `None`: it can, or none is configured.
     pub fn lack(&self) -> Option<&str> {
         self.lack.as_deref().filter(|why| *why != NOTHING)
     }
@@ -174,11 +173,10 @@ fn candidate(
     }
 }
 
-/// Chooses the backend of `agent`: the configured one, else the first usable
-/// one of claude-cli, native, codex-cli and offline: a login of the Codex CLI
-/// answers where nothing else would. `wish` is the model that the user chose
-/// for the session; nobody else answers then, memory neither. `barred`: why the
-/// sandbox of this machine lets no CLI run. A CLI is looked for on the disk only
+/// Chooses the backend of `agent`: the configured one, else the first usable one of claude-cli,
+/// native, codex-cli and offline: a login of the Codex CLI answers where nothing else would. `wish`
+/// is the model that the user chose for the session; nobody else answers then, memory neither.
+/// `barred`: why the sandbox of this machine lets no CLI run. A CLI is looked for on the disk only
 /// where it may be the one: that is done for each message.
 pub fn choose(
     settings: &RunnerSettings,
@@ -271,8 +269,7 @@ pub fn unusable(settings: &RunnerSettings, agent: &AgentSettings) -> Vec<(usize,
         .collect()
 }
 
-/// The model that is wished for, else the one the agent is configured with, as
-/// (provider, model).
+/// The model that is wished for, else the one the agent is configured with, as (provider, model).
 fn first_model<'a>(
     settings: &'a RunnerSettings,
     agent: &'a AgentSettings,
@@ -301,7 +298,7 @@ fn other(
         return refused(format!(
             "the {} CLI {:?} is not on the PATH; {}",
             known.title,
-            agent.program(known),
+            agent.cli_paths.program(known),
             known.installation()
         ));
     };
@@ -312,19 +309,8 @@ fn other(
         };
     }
     let model = first_model(settings, agent, wish);
-    if let Some((provider, model)) = model
-        && provider != known.provider
-    {
-        let whose = if wish.is_some() {
-            "chosen"
-        } else {
-            "configured"
-        };
-        return refused(format!(
-            "the {whose} model {provider}/{model} is not one that {} asks: it asks only models of \
-             {}; say backend: \"native\" for the agent, or another model",
-            known.title, known.provider
-        ));
+    if let Some(why) = model.and_then(|model| of_another(known, model, wish)) {
+        return refused(why);
     }
     // Its own login must not take the place of the profile that a session chose.
     if settings.is_pinned(known.provider)
@@ -355,10 +341,30 @@ fn other(
     }
 }
 
+/// Why a CLI does not ask a model that is not its provider's.
+fn of_another(
+    cli: &AgentCli,
+    (provider, model): (&str, &str),
+    wish: Option<&str>,
+) -> Option<String> {
+    let whose = if wish.is_some() {
+        "chosen"
+    } else {
+        "configured"
+    };
+    (provider != cli.provider).then(|| {
+        format!(
+            "the {whose} model {provider}/{model} is not one that {} asks: it asks only models of \
+             {}; say backend: \"native\" for the agent, or another model",
+            cli.title, cli.provider
+        )
+    })
+}
+
 /// The CLI on the PATH, or where its installers put it: a service's PATH does
 /// not have the user's own folders.
 fn find(cli: &AgentCli, settings: &RunnerSettings, agent: &AgentSettings) -> Option<PathBuf> {
-    let name = agent.program(cli);
+    let name = agent.cli_paths.program(cli);
     let found = programs::on_path(name, &settings.environment);
     if found.is_some() || name.contains('/') {
         return found;

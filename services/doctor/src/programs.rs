@@ -52,13 +52,13 @@ fn cli(cli: &'static AgentCli, settings: &Settings, environment: &Environment) -
     let mut agents: Vec<_> = settings.agents.values().collect();
     agents.sort_by_key(|agent| (agent.backend != own, agent.id != settings.default_agent));
     let missing = agents.iter().find_map(|agent| {
-        let program = agent.program(cli);
+        let program = agent.cli_paths.program(cli);
         programs::on_path(program, environment)
             .is_none()
             .then_some((*agent, program))
     });
     let Some((agent, program)) = missing else {
-        let found = agents.first().map(|agent| agent.program(cli));
+        let found = agents.first().map(|agent| agent.cli_paths.program(cli));
         let found = found.and_then(|it| programs::on_path(it, environment));
         return found.map_or_else(
             || Check::ok(name, "no agent uses it"),

@@ -10,6 +10,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use openclaw_agent_clis::CliPaths;
 use openclaw_config::error::Error;
 use openclaw_config::schema::Schema;
 use openclaw_config::secret::Secret;
@@ -36,7 +37,7 @@ pub mod send_policy;
 pub mod session;
 pub mod tools;
 
-pub use clis::{Backend, CliPaths};
+pub use clis::Backend;
 pub use sandbox::{AgentSandbox, Missing, Reach, Sandbox, SandboxLevel, SandboxPaths};
 
 /// Of an answer where nobody said so (seed 002, `agent.maxTokens`).
@@ -171,6 +172,7 @@ sections! {
         no_output_seconds: u64 = 600,
         /// Where the programs of agent CLIs are.
         #[serde(flatten)]
+        #[cfg_attr(test, schemars(with = "tests::CliPaths"))]
         cli_paths: CliPaths,
         /// How long a CLI stands ready for the next message of a conversation
         /// after it has answered one, in seconds; 0: not at all.

@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 
 pub mod claude;
 pub mod codex;
+mod paths;
+
+pub use paths::CliPaths;
 
 /// All of them, those first that are looked for first.
 pub const ALL: [&AgentCli; 2] = [&claude::CLI, &codex::CLI];

@@ -21,7 +21,7 @@ impl RunnerSettings {
 
     fn absent_of(&self, agent: &AgentSettings) -> Vec<(KeyPath, String)> {
         let program = match agent.backend {
-            Backend::Cli(cli) => Some(agent.program(cli)),
+            Backend::Cli(cli) => Some(agent.cli_paths.program(cli)),
             _ => None,
         };
         let cli = program.and_then(|program| {

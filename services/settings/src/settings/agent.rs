@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use openclaw_agent_clis::AgentCli;
+use openclaw_agent_clis::CliPaths;
 use openclaw_config::error::Error;
 use openclaw_config::paths::Paths;
 use openclaw_config::pipeline::merge;
@@ -68,8 +68,7 @@ pub struct AgentSettings {
     pub model_key: String,
     /// The key that says which backend answers, or that could.
     pub backend_key: String,
-    /// The most tokens one model response may have; `None`: nobody said so, see
-    /// [`MAX_TOKENS`].
+    /// The most tokens one model response may have; `None`: nobody said so, see [`MAX_TOKENS`].
     pub max_tokens: Option<u32>,
     /// Who it is.
     pub persona: Persona,
@@ -79,10 +78,9 @@ pub struct AgentSettings {
     pub timeout: Duration,
     /// The longest a turn may be silent.
     pub no_output: Duration,
-    /// Where the programs of agent CLIs are, by their keys.
-    pub cli_paths: BTreeMap<&'static str, String>,
-    /// How long a CLI stands ready for a conversation's next message; zero: not
-    /// at all.
+    /// Where the programs of agent CLIs are.
+    pub cli_paths: CliPaths,
+    /// How long a CLI stands ready for a conversation's next message; zero: not at all.
     pub cli_warm: Duration,
     /// Limits of its processes and its loop.
     pub limits: Limits,
@@ -94,26 +92,18 @@ pub struct AgentSettings {
     pub tools: ToolSettings,
     /// How it is confined.
     pub sandbox: AgentSandbox,
-    /// All its keys, as they are stated; those that have a field above are to be
-    /// read there.
+    /// All its keys, as they are stated; those that have a field above are to be read there.
     pub stated: Agent,
 }
 
 impl AgentSettings {
-    /// The program of a CLI: a path or a name on the PATH.
-    pub fn program(&self, cli: &AgentCli) -> &str {
-        let path = self.cli_paths.get(cli.path_key);
-        path.map_or(cli.program, String::as_str)
-    }
-
     /// When somebody is asked before a command of this agent runs; `is_apart`: in
     /// namespaces of the turn's own.
     ///
-    /// Without a word about it: never, where the sandbox leaves nothing but the
-    /// workspace to be written, which the agent's file tools may write unasked
-    /// too, and nothing to be reached but the model and the hosts that the user
-    /// listed, so that asking would only teach people to say yes; otherwise unless
-    /// the command only reads.
+    /// Without a word about it: never, where the sandbox leaves nothing but the workspace to be
+    /// written, which the agent's file tools may write unasked too, and nothing to be reached but
+    /// the model and the hosts that the user listed, so that asking would only teach people to say
+    /// yes; otherwise unless the command only reads.
     pub fn ask(&self, is_apart: bool) -> Ask {
         let sandbox = &self.sandbox;
         let is_confined =
@@ -217,11 +207,7 @@ impl Source<'_> {
             params: ModelParams::of(&agent.params),
             timeout: Duration::from_secs(agent.timeout_seconds),
             no_output: Duration::from_secs(agent.no_output_seconds),
-            cli_paths: agent
-                .cli_paths
-                .iter()
-                .map(|(key, path)| (key, tools::program(paths, path)))
-                .collect(),
+            cli_paths: agent.cli_paths.resolved(|it| tools::program(paths, it)),
             cli_warm: Duration::from_secs(agent.cli_warm_seconds),
             limits: agent.limits,
             memory: memory.map_err(|it| self.fault(&format!("{key}.memorySearch"), it))?,

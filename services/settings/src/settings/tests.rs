@@ -42,7 +42,7 @@ fn the_mvp_names_are_accepted() {
     let settings = assemble(document, &[]).unwrap();
     let main = settings.agent("main").unwrap();
     assert_eq!(
-        main.program(&openclaw_agent_clis::claude::CLI),
+        main.cli_paths.program(&openclaw_agent_clis::claude::CLI),
         "/home/claw/bin/claude"
     );
     assert_eq!(main.model.as_deref(), Some("claude-x"));
