@@ -101,8 +101,7 @@ impl Confinement {
         choose(self.report().await?, wanted, missing)
     }
 
-    /// Fails where an agent without a network of its own could reach more
-    /// than its proxies.
+    /// Fails where an agent without a network of its own could reach more than its proxies.
     pub(crate) async fn require_ports(&self, missing: Missing) -> Result<(), Error> {
         if rules_ports(self.report().await?) || missing == Missing::Weaken {
             Ok(())

@@ -1,10 +1,9 @@
 //! Renewing logins before a turn: their tokens end after some hours, and the
 //! refresh token beside them gets new ones.
 //!
-//! A refresh token is often good for one request. So one attempt is made at a
-//! time, also across processes (a lock beside the file of the profile); what
-//! cannot be kept is not asked for; and what was begun is brought to its end,
-//! also when whoever wanted the turn is gone.
+//! A refresh token is often good for one request. So one attempt is made at a time, also across
+//! processes (a lock beside the file of the profile); what cannot be kept is not asked for; and
+//! what was begun is brought to its end, also when whoever wanted the turn is gone.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -183,8 +182,7 @@ impl State {
 }
 
 impl Renewals {
-    /// The configuration with logins for `providers` that a turn of the agent
-    /// can use.
+    /// The configuration with logins for `providers` that a turn of the agent can use.
     pub(crate) async fn prepare(
         &self,
         read: Arc<RunnerSettings>,
@@ -208,8 +206,7 @@ impl Renewals {
         }
     }
 
-    /// The logins that providers did not renew since this was asked last, by agent
-    /// and id.
+    /// The logins that providers did not renew since this was asked last, by agent and id.
     pub(crate) fn take_refused(&self) -> Vec<((String, String), RenewalRefused)> {
         std::mem::take(&mut self.0.state().refused)
     }
@@ -439,8 +436,7 @@ impl Failed {
     }
 }
 
-/// The failure, told; `used` is the refresh token that the provider was asked
-/// with.
+/// The failure, told; `used` is the refresh token that the provider was asked with.
 fn failed(profile: &Profile, error: &Error, used: Option<&Secret>) -> Failed {
     let message = to_words(profile, error);
     tracing::warn!("{}", openclaw_escape::line(&message));

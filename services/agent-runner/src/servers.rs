@@ -30,8 +30,7 @@ use crate::units::{self, UnitRef, Units};
 mod plan;
 mod python;
 
-/// Sessions whose servers stay up: some of them take a hundred megabytes and
-/// more.
+/// Sessions whose servers stay up: some of them take a hundred megabytes and more.
 const MOST: usize = 4;
 
 /// How long their process may take to say that it is there.
@@ -121,9 +120,8 @@ impl Process {
 }
 
 impl SessionServers {
-    /// A connection to the servers of a turn's session, whose process is
-    /// started unless it is there; `None` where there are no servers. Beside it
-    /// what is wrong with some.
+    /// A connection to the servers of a turn's session, whose process is started unless it is
+    /// there; `None` where there are no servers. Beside it what is wrong with some.
     pub(crate) async fn connection(
         &self,
         units: &Units,

@@ -230,8 +230,7 @@ impl AgentRunner for Runner {
             openclaw_channel = %turn.channel,
         );
         let runner = self.clone();
-        // The turn is the daemon's, not the call's: it goes on when the
-        // gateway goes away.
+        // The turn is the daemon's, not the call's: it goes on when the gateway goes away.
         tokio::spawn(
             async move {
                 let run_id = turn.run_id.clone();

@@ -123,8 +123,7 @@ impl Table {
         self.running.send_modify(|running| *running -= 1);
     }
 
-    /// Enters a turn that an earlier daemon started. It counts as running
-    /// until it is closed.
+    /// Enters a turn that an earlier daemon started. It counts as running until it is closed.
     pub(crate) fn adopt(&self, run_id: &str) -> Entry {
         let entry = Entry::new(run_id);
         self.lock().turns.insert(run_id.to_owned(), entry.clone());

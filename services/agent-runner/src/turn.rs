@@ -155,8 +155,7 @@ pub(crate) async fn run(turn_context: &TurnContext, task: Task, entry: Entry) {
     forget(turn_context, &task.turn.run_id);
 }
 
-/// False when a process was there but never had the turn, so that another may
-/// have it.
+/// False when a process was there but never had the turn, so that another may have it.
 async fn attempt(
     turn_context: &TurnContext,
     task: &Task,

@@ -256,8 +256,7 @@ impl TurnHandle {
     pub(crate) async fn ended(&mut self) {
         match &mut self.end {
             End::Line(line) => {
-                // It says nothing any more: what comes is the end, or an error,
-                // which is one too.
+                // It says nothing any more: what comes is the end, or an error, which is one too.
                 let _ = line.read_u8().await;
             }
             End::Lock(waiting) => {

@@ -20,8 +20,7 @@ pub(crate) use spawner::Spawner;
 pub(crate) use systemd::Systemd;
 pub(crate) use unit_ref::UnitRef;
 
-/// Variables of the daemon that a turn's process has too. Credentials are not
-/// among them.
+/// Variables of the daemon that a turn's process has too. Credentials are not among them.
 const PASSED: [&str; 14] = [
     "HOME",
     "LANG",

@@ -178,8 +178,7 @@ fn fixed(start: &Start<'_>) -> Vec<OsString> {
         "--permission-mode=default",
         "--permission-prompt-tool",
         "stdio",
-        // No file of settings: they are the agent's to write, in the workspace
-        // and in its home.
+        // No file of settings: they are the agent's to write, in the workspace and in its home.
         "--setting-sources=",
         "--strict-mcp-config",
         "--settings",

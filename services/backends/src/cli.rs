@@ -1,6 +1,5 @@
-//! Agent CLIs that are not ours, as the daemon knows them: where one is, how it
-//! gets to its model, and how it is started. What it is spoken to is known to the
-//! turn's process.
+//! Agent CLIs that are not ours, as the daemon knows them: where one is, how it gets to its model,
+//! and how it is started. What it is spoken to is known to the turn's process.
 
 use std::ffi::OsString;
 use std::fmt::Debug;
@@ -96,8 +95,7 @@ pub struct Start<'a> {
     pub rules: &'a Rules,
     /// `openclaw-agent`, which serves our tools.
     pub agent_program: &'a Path,
-    /// What it reads, with the FIFOs by which its MCP server finds the host
-    /// tools.
+    /// What it reads, with the FIFOs by which its MCP server finds the host tools.
     pub given: &'a InputFolder,
     /// The level it runs at.
     pub level: Level,

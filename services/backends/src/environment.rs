@@ -6,13 +6,11 @@ use openclaw_config::Environment;
 
 use crate::places::Places;
 
-/// What a login shell has on Debian; the daemon's own PATH may hold folders
-/// that are not granted.
+/// What a login shell has on Debian; the daemon's own PATH may hold folders that are not granted.
 pub(crate) const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-/// Passed on as they are: language, time zone. A language is, where its locale
-/// writes UTF-8 or ASCII: in some others a character ends in a byte that is a
-/// quotation mark's or an operator's, and a shell would not read a line as it
-/// was judged.
+/// Passed on as they are: language, time zone. A language is, where its locale writes UTF-8 or
+/// ASCII: in some others a character ends in a byte that is a quotation mark's or an operator's,
+/// and a shell would not read a line as it was judged.
 const PASSED: [&str; 5] = ["LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ"];
 /// The way out, passed on where there is the network of this machine.
 const NETWORK: [&str; 5] = [

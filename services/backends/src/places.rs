@@ -1,5 +1,4 @@
-//! The folders of a turn: made before it, those of this turn alone removed
-//! after it.
+//! The folders of a turn: made before it, those of this turn alone removed after it.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -24,8 +23,7 @@ const ASIDE: &str = ".removed-";
 /// The mode of folders with keys.
 const SECRET: u32 = 0o700;
 
-/// Begins the names of folders that are not of a turn, but of a session's
-/// servers of tools.
+/// Begins the names of folders that are not of a turn, but of a session's servers of tools.
 pub const SERVERS: &str = "servers-";
 
 /// Why a turn has no place to run in.

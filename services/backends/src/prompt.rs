@@ -9,8 +9,7 @@ use openclaw_settings::Persona;
 
 use crate::places::Places;
 
-/// How much of a message that a backend has not seen is told to it again, in
-/// characters.
+/// How much of a message that a backend has not seen is told to it again, in characters.
 const RETOLD_LIMIT: usize = 4000;
 
 /// The system prompt of a turn.
@@ -28,8 +27,7 @@ pub(crate) fn system(turn: &Turn, places: &Places, persona: &Persona) -> String 
     })
 }
 
-/// What takes the place of everything an agent is told of itself; a summary is
-/// written without it.
+/// What takes the place of everything an agent is told of itself; a summary is written without it.
 pub(crate) fn whole<'a>(turn: &Turn, persona: &'a Persona) -> Option<&'a str> {
     openclaw_prompt::whole(persona, is_message(turn))
 }

@@ -1,5 +1,4 @@
-//! Which tools a turn has, and when somebody is asked: from the settings, for
-//! whoever runs them.
+//! Which tools a turn has, and when somebody is asked: from the settings, for whoever runs them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -185,9 +184,8 @@ pub fn offer_of_agent(offer: Offer, agent: &AgentSettings) -> Offer {
     }
 }
 
-/// As the policy has them. Commands that only read it runs unasked, so where
-/// everything is to be asked about there are ours alone. The provider's search
-/// is there where it is granted.
+/// As the policy has them. Commands that only read it runs unasked, so where everything is to be
+/// asked about there are ours alone. The provider's search is there where it is granted.
 pub(crate) fn of_codex(
     purpose: Purpose,
     policy: &Policy,

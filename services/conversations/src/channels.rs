@@ -11,8 +11,7 @@ use openclaw_proto::channel::{AccountName, Outcome};
 use rusqlite::types::Type;
 use rusqlite::{Connection, Error, OptionalExtension as _, params};
 
-/// A provider gives an update again for a day; one that was silent for a week
-/// numbers anew.
+/// A provider gives an update again for a day; one that was silent for a week numbers anew.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// The most rows kept for all accounts together, so that strangers cannot fill the disk.

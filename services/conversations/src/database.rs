@@ -1,9 +1,7 @@
-//! The small tables beside the runs in the ledger: devices, scheduled
-//! jobs, and what was allowed.
+//! The small tables beside the runs in the ledger: devices, scheduled jobs, and what was allowed.
 //!
-//! They have a connection of their own, opened at first use: what is written
-//! here is written by people, now and then, and must not stand in the way of
-//! messages.
+//! They have a connection of their own, opened at first use: what is written here is written by
+//! people, now and then, and must not stand in the way of messages.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};

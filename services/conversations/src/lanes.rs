@@ -39,8 +39,7 @@ enum Stage {
     Running,
 }
 
-/// A place in a session's lane, in the order of [`Lanes::enter`]. Dropping it
-/// lets the next one in.
+/// A place in a session's lane, in the order of [`Lanes::enter`]. Dropping it lets the next one in.
 #[derive(Debug)]
 pub struct Ticket {
     lanes: Lanes,

@@ -184,9 +184,8 @@ pub fn report(
     Ok(state.as_deref().and_then(State::parse))
 }
 
-/// Says in the place of the question `name`, wherever it was put, what was
-/// decided: one that nobody was given is not asked any more, and one that somebody
-/// has is edited into what is `told` of it.
+/// Says in the place of the question `name`, wherever it was put, what was decided: one that nobody
+/// was given is not asked any more, and one that somebody has is edited into what is `told` of it.
 pub fn decided(
     connection: &Connection,
     name: &str,

@@ -231,8 +231,7 @@ pub enum SchemaError {
     Newer(i64),
 }
 
-/// How long another writer of the file may take, or a reader such as a backup may
-/// hold it.
+/// How long another writer of the file may take, or a reader such as a backup may hold it.
 const BUSY_DEADLINE: Duration = Duration::from_secs(5);
 
 /// Opens the file, with its tables up to date. Every transaction takes the
@@ -300,9 +299,8 @@ fn make_pages_small(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch("VACUUM")
 }
 
-/// Tables as they were before a command was allowed for one directory. What was
-/// allowed then does not say where, so it is asked about again; the decided
-/// approvals still tell of it.
+/// Tables as they were before a command was allowed for one directory. What was allowed then does
+/// not say where, so it is asked about again; the decided approvals still tell of it.
 fn allow_for_one_directory(connection: &Connection) -> rusqlite::Result<()> {
     if !has_column(connection, "approvals", "form")? {
         connection

@@ -30,8 +30,7 @@ pub use compacting::Compacting;
 pub use read::{History, Wanted};
 pub use usage::Answered;
 
-/// Everything that is done with sessions beside sending messages to them.
-/// Cheap to clone.
+/// Everything that is done with sessions beside sending messages to them. Cheap to clone.
 #[derive(Clone)]
 pub struct Sessions {
     storage: Storage,
@@ -200,8 +199,7 @@ impl Sessions {
         Ok(self.with_state(created.map_err(not_saved)?))
     }
 
-    /// Changes what the user can set of a session. One in which a turn runs is
-    /// not archived.
+    /// Changes what the user can set of a session. One in which a turn runs is not archived.
     pub async fn patch(&self, key: &SessionKey, patch: Patch) -> Result<Session, Refusal> {
         if patch.archives() {
             self.is_quiet(key)?;
@@ -237,9 +235,8 @@ impl Sessions {
         Ok(self.with_state(reset.map_err(not_saved)?))
     }
 
-    /// Puts a summary in the place of all but the newest `keep` messages.
-    /// Whoever makes a summary that takes long holds [`Compacting`] meanwhile,
-    /// and gives it back here.
+    /// Puts a summary in the place of all but the newest `keep` messages. Whoever makes a summary
+    /// that takes long holds [`Compacting`] meanwhile, and gives it back here.
     pub async fn compact(
         &self,
         compacting: &Compacting,
@@ -280,8 +277,7 @@ impl Sessions {
         Ok(self.with_state(compacted.map_err(not_saved)?))
     }
 
-    /// The entry from which on the newest `keep` messages are told; empty: none
-    /// are.
+    /// The entry from which on the newest `keep` messages are told; empty: none are.
     async fn first_kept(&self, key: &SessionKey, keep: usize) -> Result<String, Refusal> {
         if keep == 0 {
             return Ok(String::new());
@@ -296,8 +292,7 @@ impl Sessions {
         Ok(first.map(|entry| entry.id).unwrap_or_default())
     }
 
-    /// Takes a session out of the index; its transcript is archived, or removed
-    /// for good.
+    /// Takes a session out of the index; its transcript is archived, or removed for good.
     pub async fn delete(&self, key: &SessionKey, leftover: Leftover) -> Result<Deleted, Refusal> {
         self.is_quiet(key)?;
         let archive = self.storage.delete(key.clone(), leftover).await;
@@ -308,15 +303,13 @@ impl Sessions {
         })
     }
 
-    /// Says that a session's history is being summarised, until the value is
-    /// dropped.
+    /// Says that a session's history is being summarised, until the value is dropped.
     pub fn begin_compaction(&self, key: &SessionKey) -> Result<Compacting, Refusal> {
         let begun = Compacting::begin(&self.compacting, key);
         begun.ok_or_else(|| Refusal::Compacting(key.clone()))
     }
 
-    /// A key for a session that nobody named, below the session's agent that
-    /// starts it.
+    /// A key for a session that nobody named, below the session's agent that starts it.
     fn own_key(&self, spawned_by: Option<&SessionKey>) -> Result<SessionKey, Refusal> {
         let default: AgentId = self.configuration.settings().default_agent.parse()?;
         let (agent, kind) = match spawned_by {

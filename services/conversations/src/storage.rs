@@ -189,9 +189,8 @@ impl Storage {
             .await
     }
 
-    /// Notes that something happened elsewhere, in order with everything else.
-    /// Nobody waits for it, so it takes nobody's place in the queue: what there
-    /// is of it is bounded where it happens.
+    /// Notes that something happened elsewhere, in order with everything else. Nobody waits for it,
+    /// so it takes nobody's place in the queue: what there is of it is bounded where it happens.
     pub fn record(&self, happening: Happening) {
         let (reply, _) = oneshot::channel::<Result<(), Fault>>();
         let work = |_: &mut StateFiles| Ok(Done::looking(()).telling(happening));
@@ -213,8 +212,7 @@ impl Storage {
         let _ = self.listener.set(Box::new(hear));
     }
 
-    /// Whether a run came with a backup: the suite that was backed up has gone on
-    /// with it.
+    /// Whether a run came with a backup: the suite that was backed up has gone on with it.
     pub fn is_from_backup(&self, record: &Record) -> bool {
         self.restored_ms.is_some_and(|at| record.created_ms <= at)
     }

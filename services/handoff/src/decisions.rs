@@ -25,8 +25,7 @@ const BUFFER: usize = 1024;
 /// Between two looks at the file where there is no news of it.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Bytes of all decisions of a turn: those about as many questions as it may
-/// ask.
+/// Bytes of all decisions of a turn: those about as many questions as it may ask.
 const SIZE_LIMIT: u64 = 1 << 20;
 
 /// Characters of who decided; a client chooses its name itself.

@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use nix::sys::statvfs::statvfs;
 
-/// Room that is left to the rest of the machine: enough to log, to answer and
-/// to clean up.
+/// Room that is left to the rest of the machine: enough to log, to answer and to clean up.
 const RESERVE: u64 = 1 << 30;
 /// Of a small disk it is this part: a twentieth.
 const PART: u64 = 20;

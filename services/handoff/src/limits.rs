@@ -38,8 +38,7 @@ impl Limits {
         }
     }
 
-    /// US dollars after which the CLI is to stop by itself: it alone knows
-    /// what its calls cost.
+    /// US dollars after which the CLI is to stop by itself: it alone knows what its calls cost.
     pub fn cost(&self) -> f64 {
         let left = self.cost_per_day - self.spent_today;
         self.cost_per_turn.min(left).max(LEAST_COST)

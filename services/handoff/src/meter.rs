@@ -117,8 +117,7 @@ fn read(path: &Path) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// Fields 14 to 17 of proc_pid_stat(5): user and system time, its own and its
-/// children's.
+/// Fields 14 to 17 of proc_pid_stat(5): user and system time, its own and its children's.
 fn used_ticks(folder: &Path) -> Option<u64> {
     let stat = read(&folder.join("stat")).ok()?;
     let (_, fields) = stat.rsplit_once(')')?;

@@ -1,10 +1,9 @@
 //! What a turn's process is told, over its standard input: lines of JSON.
 //!
-//! The first one starts the agent; a process that stands ready for the next
-//! turn has had it already. The second one is the turn. For an agent of ours a
-//! third one is the conversation before it, which the process passes on unread.
-//! Credentials go this way and no other: not on the disk, not through the
-//! environment.
+//! The first one starts the agent; a process that stands ready for the next turn has had it
+//! already. The second one is the turn. For an agent of ours a third one is the conversation before
+//! it, which the process passes on unread. Credentials go this way and no other: not on the disk,
+//! not through the environment.
 
 use std::path::PathBuf;
 
@@ -26,12 +25,10 @@ use crate::limits::Limits;
 use crate::proxies::Proxies;
 use crate::servers::Pace;
 
-/// Bytes of one line: a turn is at most one gRPC message, and JSON escapes at
-/// worst double it.
+/// Bytes of one line: a turn is at most one gRPC message, and JSON escapes at worst double it.
 pub const LINE_LIMIT: usize = 2 * openclaw_proto::MESSAGE_LIMIT;
 
-/// The FIFO through which a CLI's server of our tools asks, in the folder that the
-/// CLI is given.
+/// The FIFO through which a CLI's server of our tools asks, in the folder that the CLI is given.
 pub const REQUEST_PIPE: &str = "request";
 /// The FIFO through which it hears the answers.
 pub const RESPONSE_PIPE: &str = "response";
@@ -179,8 +176,7 @@ pub enum Speech {
         request: Box<TurnRequest>,
         /// Where the model is asked, in order; empty: there is none.
         route: Vec<Stop>,
-        /// The longest that all waits of one question may take, in
-        /// milliseconds.
+        /// The longest that all waits of one question may take, in milliseconds.
         patience_ms: u64,
     },
     /// A CLI that is not ours, over its standard input and output.
@@ -189,8 +185,7 @@ pub enum Speech {
         dialogue: Box<Dialogue>,
         /// Where its MCP server finds the host tools.
         tools: PathBuf,
-        /// What is behind its proxy to the model; `None`: it has keys of its
-        /// own, and no proxy.
+        /// What is behind its proxy to the model; `None`: it has keys of its own, and no proxy.
         relay: Option<Box<Relay>>,
         /// How the model behind it is to be asked.
         wanted: Box<ModelOptions>,

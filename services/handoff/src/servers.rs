@@ -66,8 +66,7 @@ pub enum Pace {
     /// It may be there in a moment: all do.
     #[default]
     Prompt,
-    /// It takes longer: only those whose agent cannot be told of tools that
-    /// come later.
+    /// It takes longer: only those whose agent cannot be told of tools that come later.
     Late,
     /// Nobody does.
     Slow,

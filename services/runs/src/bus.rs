@@ -15,8 +15,7 @@ use openclaw_jobs::Job;
 
 /// Something that happened.
 pub enum DomainEvent<'a> {
-    /// A message has a run. Whether it is accepted is what
-    /// [`Run::settled`] says.
+    /// A message has a run. Whether it is accepted is what [`Run::settled`] says.
     RunBegan(&'a Arc<Run>),
     /// A scheduled job changed, or a run of it began or ended.
     JobChanged {

@@ -1,5 +1,4 @@
-//! Commands: messages that the gateway answers itself, beside the lanes, at
-//! every door.
+//! Commands: messages that the gateway answers itself, beside the lanes, at every door.
 
 mod about;
 mod stop;
@@ -45,8 +44,7 @@ enum Failure {
     Compaction { session: String, why: String },
 }
 
-/// The name that a transcript has of a command, other than one that begins the
-/// conversation anew.
+/// The name that a transcript has of a command, other than one that begins the conversation anew.
 pub(crate) fn name(written: &str) -> Option<&'static str> {
     let names = COMMANDS.iter().map(|command| command.name);
     let is_elsewhere = written == RESET_COMMAND;

@@ -36,8 +36,7 @@ use crate::wake::Waker;
 /// The longest time the last turns may take when the gateway stops.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// The parts, each with what it needs of those below it. Nothing of this crate
-/// takes it whole.
+/// The parts, each with what it needs of those below it. Nothing of this crate takes it whole.
 pub struct Core {
     /// The configuration as it holds now.
     pub configuration: Configuration,
@@ -301,9 +300,8 @@ impl Core {
         keys::routed(&self.configuration.settings(), channel, route, agent_id)
     }
 
-    /// Where words are in what was said to an agent, or when it is empty, to all
-    /// of them; with `forget`, they are taken out for good, also from what is kept
-    /// ready for the next message.
+    /// Where words are in what was said to an agent, or when it is empty, to all of them; with
+    /// `forget`, they are taken out for good, also from what is kept ready for the next message.
     pub async fn mentions(
         &self,
         words: &str,

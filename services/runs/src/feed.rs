@@ -62,8 +62,7 @@ pub struct Feed {
     database: Database,
     series: Series,
     listeners: Mutex<Listeners>,
-    /// Whether somebody has a queue: while nobody has, what runs say costs
-    /// nothing.
+    /// Whether somebody has a queue: while nobody has, what runs say costs nothing.
     is_heard: AtomicBool,
     room: Arc<Semaphore>,
 }

@@ -101,8 +101,7 @@ impl Outbox {
         })
     }
 
-    /// The deliveries of an account, as they come. Whoever had them before has
-    /// them no more.
+    /// The deliveries of an account, as they come. Whoever had them before has them no more.
     pub fn take(
         self: &Arc<Self>,
         wanted: Wanted,

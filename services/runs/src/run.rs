@@ -102,8 +102,7 @@ impl Run {
         place(self) == place(other)
     }
 
-    /// Whether its message came from whoever sent that of `other`, as their channel
-    /// knows people.
+    /// Whether its message came from whoever sent that of `other`, as their channel knows people.
     pub(crate) fn is_of_sender_of(&self, other: &Self) -> bool {
         let sender = |run: &Self| {
             let route = run.route.clone()?;
@@ -194,8 +193,7 @@ impl Run {
         is_live
     }
 
-    /// Waits until the run is stopped and the runner had its time to end its
-    /// turn.
+    /// Waits until the run is stopped and the runner had its time to end its turn.
     pub(crate) async fn given_up(&self) {
         self.breaker.cancelled().await;
         let stopped_at = self.stopped_at.get().copied();

@@ -62,8 +62,7 @@ const ANEW: &str = "✅ New session started.";
 pub struct Extra {
     /// Put after the bootstrap files, for this turn.
     pub instructions: Vec<ContextFile>,
-    /// A conversation that the client had elsewhere, put into the transcript
-    /// before the message.
+    /// A conversation that the client had elsewhere, put into the transcript before the message.
     pub earlier: Vec<Message>,
     /// Its handling when the session is busy; None: it is answered next.
     pub queue: Option<QueueRequest>,
@@ -71,8 +70,7 @@ pub struct Extra {
     pub model: Option<String>,
     /// How much is thought in this turn, instead of what the session says.
     pub thinking_level: Option<String>,
-    /// Limits of this turn, beside and instead of the session's: a JSON object as
-    /// that has it.
+    /// Limits of this turn, beside and instead of the session's: a JSON object as that has it.
     pub limits: Map<String, Value>,
     /// Without the files that a conversation begins with.
     pub light_context: bool,
@@ -108,8 +106,7 @@ pub(crate) struct Turns {
     pub(crate) cramped: Cramped,
 }
 
-/// The message is written while memory is asked, so its time may be a little
-/// before this one's.
+/// The message is written while memory is asked, so its time may be a little before this one's.
 const CLOCK_SLACK_MS: i64 = 1_000;
 
 impl Turns {

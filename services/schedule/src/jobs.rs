@@ -343,8 +343,7 @@ impl Jobs {
         Ok(look)
     }
 
-    /// When the next job is due, and when the next one for which a machine that sleeps
-    /// is woken.
+    /// When the next job is due, and when the next one for which a machine that sleeps is woken.
     pub(crate) async fn next(&self) -> Result<Option<(i64, Option<i64>)>, Fault> {
         let next = self.database.read("look for the next job", rows::next);
         next.await
@@ -455,8 +454,7 @@ impl Jobs {
         closed
     }
 
-    /// The last runs, the newest first, also those that are not over; of one job or
-    /// of all.
+    /// The last runs, the newest first, also those that are not over; of one job or of all.
     pub async fn history(&self, job_id: Option<String>, limit: u32) -> Result<Vec<JobRun>, Fault> {
         self.database
             .read("list the jobs' runs", move |connection| {

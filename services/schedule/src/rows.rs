@@ -1,6 +1,5 @@
-//! Runs of jobs as rows of the ledger: one for each planned time, and one for each
-//! run that was begun by hand. Whatever changes a job and its runs together is one
-//! transaction.
+//! Runs of jobs as rows of the ledger: one for each planned time, and one for each run that was
+//! begun by hand. Whatever changes a job and its runs together is one transaction.
 
 mod late;
 mod table;
@@ -111,8 +110,7 @@ pub(crate) fn look(connection: &Connection, missed: CatchUp, now: i64) -> rusqli
     })
 }
 
-/// When the next job is due, and when the next one for which a machine that sleeps
-/// is woken.
+/// When the next job is due, and when the next one for which a machine that sleeps is woken.
 pub(crate) fn next(connection: &Connection) -> rusqlite::Result<Option<(i64, Option<i64>)>> {
     let next: Option<i64> = connection
         .prepare_cached("SELECT min(next_ms) FROM jobs")?

@@ -22,15 +22,13 @@ use serde_json::json;
 use tokio::time::sleep;
 use tokio_stream::StreamExt as _;
 
-/// How long the runner may take to acknowledge a command; it may have to be
-/// started first.
+/// How long the runner may take to acknowledge a command; it may have to be started first.
 const START_DEADLINE: Duration = Duration::from_secs(30);
 
 /// Between attempts, while as many turns run as may.
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// Starts of one command: a runner that dies right after it took it has begun
-/// nothing.
+/// Starts of one command: a runner that dies right after it took it has begun nothing.
 const STARTS: usize = 20;
 
 /// What a turn has beside its command, in seconds.

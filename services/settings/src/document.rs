@@ -37,8 +37,7 @@ pub struct Document {
 }
 
 impl Document {
-    /// The keys that have no effect, those of the files and those that came over
-    /// them.
+    /// The keys that have no effect, those of the files and those that came over them.
     pub fn unused(&self) -> Vec<Unused> {
         let mut all = effect::unused(&self.written);
         let of_given = self
@@ -138,8 +137,7 @@ fn of_given(problems: &[Problem], given: &[Given]) -> Option<Error> {
     })
 }
 
-/// The settings of the files alone as they are written, also of files that
-/// cannot be used.
+/// The settings of the files alone as they are written, also of files that cannot be used.
 pub fn written(path: &Path) -> Result<Value, Error> {
     let document = parse::parse(path, &parse::read(path)?)?;
     let mut document = include::resolve(path, document, &mut Vec::new())?;
@@ -183,8 +181,7 @@ pub fn load(path: &Path, environment: &Environment, missing: Missing) -> Result<
     })
 }
 
-/// Checks what the environment and the command line set, whatever the file
-/// says.
+/// Checks what the environment and the command line set, whatever the file says.
 pub fn check_overrides(paths: &Paths, environment: &Environment) -> Result<(), Error> {
     let mut value = match parse::read(&paths.configuration) {
         Ok(text) => parse::parse(&paths.configuration, &text).unwrap_or_default(),

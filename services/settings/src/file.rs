@@ -107,8 +107,7 @@ impl File {
         crate::refuse_emptied(&self.paths)
     }
 
-    /// Applies a merge patch (RFC 7396) and keeps what it does not touch as it
-    /// is written.
+    /// Applies a merge patch (RFC 7396) and keeps what it does not touch as it is written.
     pub fn patch(&mut self, patch: &Value) -> Result<(), Error> {
         let before = self.document()?;
         let mut after = before.clone();

@@ -206,8 +206,7 @@ impl<'a> Layers<'a> {
     }
 }
 
-/// The variable that comes before a provider's key or address, where `leaf` is
-/// one.
+/// The variable that comes before a provider's key or address, where `leaf` is one.
 fn provider_variable(leaf: &KeyPath) -> Option<String> {
     let parts: Vec<&str> = leaf.parts().iter().map(String::as_str).collect();
     let ["models", "providers", id, field] = parts[..] else {

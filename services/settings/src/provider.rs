@@ -84,8 +84,7 @@ pub struct Provider {
     pub key_source: String,
     /// Its models, as the configuration describes them.
     pub models: Vec<Value>,
-    /// Why it cannot be asked, whatever key there is: the key of the
-    /// configuration and the problem.
+    /// Why it cannot be asked, whatever key there is: the key of the configuration and the problem.
     pub fault: Option<String>,
 }
 
@@ -117,8 +116,7 @@ impl Provider {
     }
 }
 
-/// Providers known without configuration: id, API, base URL, key variable,
-/// base URL variable.
+/// Providers known without configuration: id, API, base URL, key variable, base URL variable.
 const KNOWN: [(&str, Api, &str, &str, &str); 4] = [
     (
         "anthropic",
@@ -209,8 +207,7 @@ pub fn known() -> impl Iterator<Item = &'static str> {
     KNOWN.iter().map(|known| known.0)
 }
 
-/// The variables that come before the provider's `apiKey` and `baseUrl` in the
-/// file.
+/// The variables that come before the provider's `apiKey` and `baseUrl` in the file.
 pub fn variables(id: &str) -> (String, String) {
     let known = KNOWN.iter().find(|known| known.0 == id);
     let upper = id.to_uppercase().replace(['-', '.'], "_");

@@ -83,8 +83,7 @@ pub struct Settings {
     pub log_content: bool,
     /// Turns that may run at once, over all sessions.
     pub concurrent_turns: u32,
-    /// The gateway's doors. Without their secrets, see
-    /// [`Settings::with_gateway_secrets`].
+    /// The gateway's doors. Without their secrets, see [`Settings::with_gateway_secrets`].
     pub gateway: Gateway,
     /// Agents by id, the default one among them.
     pub agents: BTreeMap<String, AgentSettings>,

@@ -10,8 +10,7 @@ use crate::turn_log::TurnLog;
 /// The activity of a turn.
 #[derive(Debug)]
 pub(crate) struct Activity {
-    /// Until when nothing need be heard of the agent: it waits for a model that
-    /// is waited for.
+    /// Until when nothing need be heard of the agent: it waits for a model that is waited for.
     quiet: Mutex<Option<Instant>>,
     /// The lines for the log.
     pub(crate) log: TurnLog,

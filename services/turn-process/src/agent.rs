@@ -65,8 +65,7 @@ impl Outcome<'_> {
         }
     }
 
-    /// The turn is over: tells what was counted of the model's answers and not told
-    /// yet.
+    /// The turn is over: tells what was counted of the model's answers and not told yet.
     pub(crate) fn tell_usage(&self) {
         self.bill.cut_off();
         if let Some(usage) = self.bill.untold() {
@@ -142,9 +141,8 @@ impl Agent {
         }
     }
 
-    /// Follows it to its end, whichever that is. Events go to the spool; the
-    /// terminal one is returned, for the caller to add when all is cleaned up,
-    /// unless it could be added before.
+    /// Follows it to its end, whichever that is. Events go to the spool; the terminal one is
+    /// returned, for the caller to add when all is cleaned up, unless it could be added before.
     pub(crate) async fn run(
         mut self,
         bounds: Bounds,

@@ -1,7 +1,6 @@
-//! Asking before a call of a turn runs. The turn's process asks through its
-//! events and hears the answer through a file beside its spool, which the
-//! daemon writes: so neither a restart of the daemon nor of the gateway loses
-//! a question or an answer.
+//! Asking before a call of a turn runs. The turn's process asks through its events and hears the
+//! answer through a file beside its spool, which the daemon writes: so neither a restart of the
+//! daemon nor of the gateway loses a question or an answer.
 
 use std::io;
 use std::path::PathBuf;

@@ -26,8 +26,7 @@ mod socket;
 pub(crate) use asking::Asking;
 pub(crate) use lines::Lines;
 
-/// Our end of a turn socket: what the agent asks for waits until a turn is
-/// given.
+/// Our end of a turn socket: what the agent asks for waits until a turn is given.
 #[derive(Debug)]
 pub(crate) struct TurnSocket {
     turn: watch::Sender<Option<Arc<socket::Host>>>,

@@ -29,8 +29,7 @@ pub(crate) trait Translate: Send {
     }
 }
 
-/// How much of a line that is not in an agent's format is quoted, in
-/// characters.
+/// How much of a line that is not in an agent's format is quoted, in characters.
 const QUOTE_LIMIT: usize = 120;
 
 /// The beginning of a line that is not what it should be.

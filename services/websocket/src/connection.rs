@@ -26,8 +26,7 @@ const PING_INTERVAL: Duration = Duration::from_secs(25);
 /// What a client gets to read our close frame.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// Requests of one connection that may be under way. `agent.wait` takes its
-/// time, and nobody waits for so many runs.
+/// The most requests of one connection at a time: nobody waits for so many runs (`agent.wait`).
 const PENDING_LIMIT: usize = 256;
 
 /// Frames that are no requests before the connection is closed: a client with
@@ -85,8 +84,7 @@ where
     let _ = timeout(LINGER, drain).await;
 }
 
-/// Takes requests; returns why the connection is to be closed, if it still can
-/// be.
+/// Takes requests; returns why the connection is to be closed, if it still can be.
 async fn read<S>(
     stream: &mut SplitStream<Socket<S>>,
     client: &Arc<Client>,
@@ -193,8 +191,7 @@ where
     let _ = timeout(LINGER, sink.send(close)).await;
 }
 
-/// Writes what is there, in as few system calls as possible; false after the
-/// last frame.
+/// Writes what is there, in as few system calls as possible; false after the last frame.
 async fn write_all<S>(
     sink: &mut SplitSink<Socket<S>, Message>,
     first: Outgoing,

@@ -22,8 +22,7 @@ use super::methods::Context;
 use super::outbox::{Close, Outbox, Outgoing, Queue};
 use super::socket::Socket;
 
-/// How long a client may take to say who it is. Browsers on a bad line need
-/// some seconds.
+/// How long a client may take to say who it is. Browsers on a bad line need some seconds.
 const DEADLINE: Duration = Duration::from_secs(15);
 
 /// Connections that have not said yet who they are: the next one turns the oldest away.

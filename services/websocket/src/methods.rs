@@ -146,8 +146,7 @@ impl Call {
         }
     }
 
-    /// The parameters of a method that changes a session: without one there
-    /// is an error of its own.
+    /// The parameters of a method that changes a session: without one there is an error of its own.
     fn session_params<T: DeserializeOwned>(&mut self, field: &str) -> Result<T, Failure> {
         let named = self.request.params.get(field).and_then(Value::as_str);
         if named.is_none_or(str::is_empty) {

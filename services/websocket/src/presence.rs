@@ -19,8 +19,7 @@ const NOTED_LIMIT: usize = 200;
 /// How long such an entry is shown, in milliseconds.
 const NOTED_MS: i64 = 5 * 60 * 1000;
 
-/// The gateway itself, apps that are connected, and what they say of
-/// themselves.
+/// The gateway itself, apps that are connected, and what they say of themselves.
 pub(crate) struct Presence {
     hub: Arc<Hub>,
     state: Mutex<State>,

@@ -6,8 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use openclaw_runs::Run;
 use tokio_util::sync::CancellationToken;
 
-/// The runs that clients are being told of, and those that wait until a client
-/// has its answer.
+/// The runs that clients are being told of, and those that wait until a client has its answer.
 #[derive(Debug, Default)]
 pub(crate) struct ReportedRuns(Arc<Mutex<State>>);
 

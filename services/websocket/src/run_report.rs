@@ -1,5 +1,4 @@
-//! Tells the clients what a run does: the families `chat` and `agent`, and the
-//! events of seed 002.
+//! Tells the clients what a run does: the families `chat` and `agent`, and the events of seed 002.
 
 mod entries;
 mod frames;
@@ -272,8 +271,7 @@ impl<'a> RunReport<'a> {
         })
     }
 
-    /// Another program answers, which prepares itself what it needs: OpenClaw
-    /// tells less of those.
+    /// Another program answers, which prepares itself what it needs: OpenClaw tells less of those.
     fn is_cli(&self) -> bool {
         self.backend().and_then(AgentCli::of_backend).is_some()
     }

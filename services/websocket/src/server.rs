@@ -67,8 +67,7 @@ impl Server {
         })
     }
 
-    /// Ends the connections of those who came in with the shared secret when
-    /// that changes.
+    /// Ends the connections of those who came in with the shared secret when that changes.
     pub async fn follow_secret(self: Arc<Self>) {
         let mut configuration = self.core.configuration.clone();
         let mut rotations = self.doors.front.rotations();

@@ -16,8 +16,7 @@ use tokio::time::timeout;
 
 use super::Error;
 
-/// How long a provider may take to give new tokens, from the request to the end
-/// of the answer.
+/// How long a provider may take to give new tokens, from the request to the end of the answer.
 const ANSWER_LIMIT: Duration = Duration::from_secs(20);
 /// Bytes of an answer; it is two tokens and a few words.
 const BODY_LIMIT: usize = 64 * 1024;

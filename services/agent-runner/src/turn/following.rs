@@ -164,8 +164,7 @@ impl Drop for Following<'_> {
     }
 }
 
-/// Adds the terminal event to a spool that nobody writes any more, and to the
-/// log.
+/// Adds the terminal event to a spool that nobody writes any more, and to the log.
 pub(crate) fn close_spool(
     reader: &mut Reader,
     path: &Path,

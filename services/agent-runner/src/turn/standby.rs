@@ -1,10 +1,9 @@
 //! The process that stands ready for a turn, if there is one, and the one run
 //! id that it shares with the turn.
 //!
-//! The id is given out before it is known what the turn will be: until then the
-//! backend, the session's model, its limits and the configuration may change.
-//! A process of another kind under the same id would hold the spool, the unit
-//! and the folders that the turn needs.
+//! The id is given out before it is known what the turn will be: until then the backend, the
+//! session's model, its limits and the configuration may change. A process of another kind under
+//! the same id would hold the spool, the unit and the folders that the turn needs.
 
 use openclaw_backends::choice::Plan;
 

@@ -32,8 +32,7 @@ const STOPPED: &str = "openclaw-stopped.target";
 const RUNTIME_SLACK: Duration = Duration::from_secs(60);
 /// The longest time a unit gets to end its processes before they are killed.
 const STOP_DEADLINE: Duration = Duration::from_secs(10);
-/// The drop-in that the installer adds where unprivileged user namespaces
-/// work sets it.
+/// The drop-in that the installer adds where unprivileged user namespaces work sets it.
 const NAMESPACES: &str = "OPENCLAW_TURN_NAMESPACES";
 
 /// The manager says that a unit of the name is there.
@@ -93,9 +92,8 @@ struct Bind {
 
 pub(super) type Properties<'a> = Vec<(&'static str, Value<'a>)>;
 
-/// The bus of the manager that started this very process, if one did
-/// ($SYSTEMD_EXEC_PID, systemd.exec(5)) that takes orders from it: the
-/// machine's own takes them from root alone.
+/// The bus of the manager that started this very process, if one did ($SYSTEMD_EXEC_PID,
+/// systemd.exec(5)) that takes orders from it: the machine's own takes them from root alone.
 pub(super) fn bus(environment: &Environment) -> Option<Bus> {
     let started = environment.get("SYSTEMD_EXEC_PID")?;
     if started.parse() != Ok(std::process::id()) {
@@ -179,9 +177,8 @@ impl Systemd {
         Ok(hold)
     }
 
-    /// Starts a unit that the manager makes. One that had its name and has ended,
-    /// a process that stood ready and did not fit, or a timer that was stopped,
-    /// takes a moment to be forgotten.
+    /// Starts a unit that the manager makes. One that had its name and has ended, a process that
+    /// stood ready and did not fit, or a timer that was stopped, takes a moment to be forgotten.
     pub(super) async fn start_transient(
         &self,
         unit: &str,
@@ -274,8 +271,7 @@ fn limits(request: &Request<'_>) -> Properties<'static> {
         ("LimitCORE", 0_u64.into()),
         ("LimitCORESoft", 0_u64.into()),
     ];
-    // Servers last as long as this daemon or a turn, which has its time, wants
-    // them.
+    // Servers last as long as this daemon or a turn, which has its time, wants them.
     if request.part == Part::Turn {
         // It counts from the start of one that stood ready.
         let most = agent.timeout + STANDBY.max(agent.cli_warm) + RUNTIME_SLACK;
@@ -307,9 +303,8 @@ fn process(
             },
         ),
         ("Type", "exec".into()),
-        // It is forgotten as soon as it has ended, however it did, and nobody
-        // wants to know why any more: neither this daemon, which holds it for
-        // that, nor a daemon that is gone.
+        // It is forgotten as soon as it has ended, however it did, and nobody wants to know why any
+        // more: neither this daemon, which holds it for that, nor a daemon that is gone.
         ("CollectMode", "inactive-or-failed".into()),
         ("AddRef", true.into()),
         ("ExecStart", vec![execution].into()),
@@ -371,9 +366,8 @@ fn without_privileges() -> Properties<'static> {
     ]
 }
 
-/// The bus and the private socket of the machine's manager, in whose units a
-/// turn's process is root; a user namespace would keep it from giving that up
-/// for its agent.
+/// The bus and the private socket of the machine's manager, in whose units a turn's process is
+/// root; a user namespace would keep it from giving that up for its agent.
 fn without_buses() -> Properties<'static> {
     let buses = ["-/run/dbus", "-/run/systemd/private"].map(str::to_owned);
     vec![("InaccessiblePaths", buses.to_vec().into())]

@@ -28,8 +28,7 @@ const SERVICE: &str = "org.freedesktop.systemd1.Service";
 /// States of a unit whose process may still be there.
 const UP: [&str; 3] = ["activating", "active", "reloading"];
 
-/// Exit codes of a process that could not get the users or the view of its
-/// unit (systemd.exec(5)).
+/// Exit codes of a process that could not get the users or the view of its unit (systemd.exec(5)).
 const EXIT_USER: i32 = 217;
 const EXIT_NAMESPACE: i32 = 226;
 

@@ -66,8 +66,7 @@ struct Account {
     expires_at: Option<u64>,
 }
 
-/// Chooses as the CLI itself does: a cloud that was asked for, a token, a key,
-/// a login.
+/// Chooses as the CLI itself does: a cloud that was asked for, a token, a key, a login.
 pub(super) fn find(
     settings: &RunnerSettings,
     agent_id: &str,

@@ -1,6 +1,5 @@
-//! What the CLI has of its own: which of its tools a turn has, and what of it
-//! is switched off. `tests/cli/news` says what a newer version has that is not
-//! listed here.
+//! What the CLI has of its own: which of its tools a turn has, and what of it is switched off.
+//! `tests/cli/news` says what a newer version has that is not listed here.
 
 use openclaw_agent_clis::claude::STARTING;
 use openclaw_model_api::wire::Grants;

@@ -78,8 +78,7 @@ pub(crate) fn header(name: &str, value: impl Into<String>) -> Header {
     (name.to_owned(), HeaderSecret(Secret::new(value.into())))
 }
 
-/// What the file of `login` says; `renew` is what renews one of the user's that
-/// cannot be read.
+/// What the file of `login` says; `renew` is what renews one of the user's that cannot be read.
 pub(crate) fn read_login<T: DeserializeOwned>(
     login: &FoundLogin,
     renew: &'static str,

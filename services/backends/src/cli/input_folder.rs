@@ -1,7 +1,6 @@
-//! The folder that a turn's CLI reads and must not write: what it is told of
-//! itself, and the FIFOs to our tools. It is the host's, and granted read-only:
-//! whatever the CLI or what it started before does, these names mean these
-//! files, for the CLI and for whoever writes them.
+//! The folder that a turn's CLI reads and must not write: what it is told of itself, and the FIFOs
+//! to our tools. It is the host's, and granted read-only: whatever the CLI or what it started
+//! before does, these names mean these files, for the CLI and for whoever writes them.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,7 @@
 //! The folder in which a CLI finds its settings: none, in every turn anew.
 //!
-//! It would obey whatever lies there: hooks, helpers, permissions, servers,
-//! variables. The agent can write to any folder the CLI keeps, so none is kept
-//! but the one of its session.
+//! It would obey whatever lies there: hooks, helpers, permissions, servers, variables. The agent
+//! can write to any folder the CLI keeps, so none is kept but the one of its session.
 
 use std::io;
 use std::path::Path;

@@ -72,8 +72,7 @@ pub fn ask(
     }))
 }
 
-/// Whether `peer` would be told a code now. Only reads: strangers by the thousand
-/// cost no writing.
+/// Whether `peer` would be told a code now. Only reads: strangers by the thousand cost no writing.
 pub fn may_ask(
     connection: &Connection,
     of: &AccountName,

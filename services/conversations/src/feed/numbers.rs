@@ -1,5 +1,4 @@
-//! The numbers of events: only ever higher, whatever becomes of the gateway or
-//! of the machine.
+//! The numbers of events: only ever higher, whatever becomes of the gateway or of the machine.
 //!
 //! A block of them is taken before any of it is given. The ledger may lag half
 //! a second when the machine loses power, so the next block is taken when half
@@ -8,8 +7,7 @@
 
 use rusqlite::Connection;
 
-/// Numbers taken at once: twice as many as happen before a sync of the ledger
-/// on the fastest disk.
+/// Numbers taken at once: twice as many as happen before a sync of the ledger on the fastest disk.
 const BLOCK: u64 = 1 << 16;
 
 #[derive(Debug)]
@@ -49,8 +47,7 @@ impl Numbers {
         self.taken = self.last;
     }
 
-    /// Leaves the rest of the block to the next gateway; no number is given
-    /// after that.
+    /// Leaves the rest of the block to the next gateway; no number is given after that.
     pub(crate) fn give_back(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         self.taken = self.last;
         self.write(connection)

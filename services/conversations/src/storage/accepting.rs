@@ -116,8 +116,7 @@ impl StateFiles {
         Ok(done.noting(Change::Insert(Box::new(record))))
     }
 
-    /// Whether the message begins its conversation anew, by what it says or by
-    /// when it comes.
+    /// Whether the message begins its conversation anew, by what it says or by when it comes.
     fn anew(
         &mut self,
         settings: &SessionSettings,

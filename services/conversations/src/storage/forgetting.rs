@@ -43,8 +43,7 @@ impl Storage {
             .await
     }
 
-    /// The jobs that have the words: what is to be done is not forgotten by
-    /// itself.
+    /// The jobs that have the words: what is to be done is not forgotten by itself.
     pub(crate) async fn jobs_with(&self, words: Words) -> Result<Vec<String>, Fault> {
         self.work(move |state_files| Ok(Done::looking(state_files.jobs_with(&words)?)))
             .await

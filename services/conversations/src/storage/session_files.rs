@@ -306,9 +306,8 @@ impl SessionFiles {
         }
     }
 
-    /// Writes the files of indexes that changed: those `which` says. Returns
-    /// the agents of which the ledger had notes; the first error after trying
-    /// all.
+    /// Writes the files of indexes that changed: those `which` says. Returns the agents of which
+    /// the ledger had notes; the first error after trying all.
     pub(super) fn flush(
         &mut self,
         which: impl Fn(&Store) -> bool,

@@ -108,8 +108,7 @@ impl<T: Into<Fault>> From<T> for SessionError {
 }
 
 impl Storage {
-    /// The sessions that `query` wants, those of `busy` in the state that is
-    /// said there.
+    /// The sessions that `query` wants, those of `busy` in the state that is said there.
     pub(crate) async fn list(
         &self,
         query: Query,
@@ -215,8 +214,7 @@ impl Storage {
             .await
     }
 
-    /// The files of an agent's sessions, or of one of them, and the index that
-    /// tells of them.
+    /// The files of an agent's sessions, or of one of them, and the index that tells of them.
     pub(crate) async fn exportable(
         &self,
         key: Option<SessionKey>,

@@ -39,9 +39,8 @@ const INDEX_SHARE: u32 = 20;
 /// no use in saying so every second.
 const INDEX_RETRY: Duration = Duration::from_secs(30);
 
-/// Accepted messages are in the ledger on disk this long after they are in
-/// their transcripts. What is lost in between is found there again
-/// ([`super::orphans`]), which looks back much longer.
+/// Accepted messages are in the ledger on disk this long after they are in their transcripts. What
+/// is lost in between is found there again ([`super::orphans`]), which looks back much longer.
 const LEDGER_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Transcripts are on disk by themselves this long after their journal. Longer
@@ -201,8 +200,7 @@ impl Worker {
         let now = Instant::now();
         let is_due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
         if is_due(self.sync_at) {
-            // In the same blocks of the disk: a moment later they would be
-            // written once more.
+            // In the same blocks of the disk: a moment later they would be written once more.
             if self.state_files.session_files.is_unnoted() && is_due(Some(self.flush_after)) {
                 self.save(Self::save_indexes);
             }
@@ -302,8 +300,7 @@ impl Worker {
         self.timed(|state_files| state_files.write_indexes(Store::is_dirty))
     }
 
-    /// Makes what changed in the indexes durable, with the next sync of the
-    /// ledger at the latest.
+    /// Makes what changed in the indexes durable, with the next sync of the ledger at the latest.
     fn save_indexes(&mut self) -> Result<(), Fault> {
         let saved = self.timed(StateFiles::save_indexes);
         self.sync_at

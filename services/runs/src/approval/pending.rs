@@ -95,8 +95,7 @@ impl Pending {
         waiting
     }
 
-    /// The approval `id` if it waits. The beginning of an id is enough when it
-    /// begins no other.
+    /// The approval `id` if it waits. The beginning of an id is enough when it begins no other.
     pub fn find(&self, id: &str) -> Result<Approval, Refused> {
         let now = now_ms();
         let entries = self.lock();

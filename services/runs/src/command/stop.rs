@@ -49,8 +49,7 @@ impl Whose {
     }
 }
 
-/// Ends what runs and waits in the session of `run`, which says it, and says
-/// what that was.
+/// Ends what runs and waits in the session of `run`, which says it, and says what that was.
 pub(super) async fn stop(turns: &Turns, run: &Run, whose: Whose) -> String {
     let stopped = halt(turns, run, whose);
     let ends = stopped.iter().map(|it| it.run.log.ended());

@@ -51,8 +51,7 @@ impl Queue {
         (self.live || !is_live) && self.selector.includes(agent, session)
     }
 
-    /// Adds something, or ends the queue when it is full: whoever tells never
-    /// waits.
+    /// Adds something, or ends the queue when it is full: whoever tells never waits.
     pub(super) fn push(&self, told: &Arc<FeedItem>, bytes: usize) {
         let mut waiting = self.lock();
         if waiting.end.is_some() {

@@ -73,8 +73,7 @@ pub fn thread_of(
         .optional()
 }
 
-/// Whether a delivery that is not over has the file `path`, which no agent's
-/// workspace has.
+/// Whether a delivery that is not over has the file `path`, which no agent's workspace has.
 pub fn has_open_file(connection: &Connection, path: &str) -> rusqlite::Result<bool> {
     connection
         .prepare_cached(

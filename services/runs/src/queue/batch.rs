@@ -73,8 +73,7 @@ impl Queue {
         }
     }
 
-    /// The other runs of the session that wait to be collected, and are answered in
-    /// the same place.
+    /// The other runs of the session that wait to be collected, and are answered in the same place.
     fn collectable(&self, run: &Run) -> Vec<Arc<Run>> {
         let mut others = self.waiting(&run.key);
         others.retain(|other| {

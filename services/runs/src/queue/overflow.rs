@@ -15,8 +15,7 @@ const LINE_LIMIT: usize = 160;
 /// more only the number is.
 const LINES_LIMIT: usize = 50;
 
-/// Sessions of which words are kept. Each has more messages waiting than a
-/// person writes.
+/// Sessions of which words are kept. Each has more messages waiting than a person writes.
 const SESSIONS_LIMIT: usize = 1024;
 
 /// The note for messages that get no turn.

@@ -48,8 +48,7 @@ impl EventLog {
         }
     }
 
-    /// Adds an event with the next number. After the terminal event nothing is
-    /// added any more.
+    /// Adds an event with the next number. After the terminal event nothing is added any more.
     pub fn push(&self, kind: Kind, at_ms: i64) {
         let mut kept = self.lock();
         if kept.ended {

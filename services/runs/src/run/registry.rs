@@ -72,8 +72,7 @@ impl Registry {
         found.or_else(|| self.find(id))
     }
 
-    /// A live run is not live any more; its events stay for a while when it
-    /// had any.
+    /// A live run is not live any more; its events stay for a while when it had any.
     pub fn end(&self, run: &Arc<Run>) {
         let mut state = self.lock();
         state.live.remove(&run.id);

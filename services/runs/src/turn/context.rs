@@ -12,16 +12,14 @@ use super::Turns;
 use crate::held;
 use crate::run::Run;
 
-/// How long a turn waits for memory. A daemon that has to be started first
-/// answers well within it.
+/// How long a turn waits for memory. A daemon that has to be started first answers well within it.
 const DEADLINE: Duration = Duration::from_secs(5);
 
 /// The same for a message that memory alone answers, for which it reads the files
 /// first that it has not read since its start.
 const PATIENT: Duration = Duration::from_secs(10);
 
-/// Characters of the message that memory is told; it looks at no more of a
-/// long one.
+/// Characters of the message that memory is told; it looks at no more of a long one.
 const TOLD: usize = 2000;
 
 /// The note for the user where memory does not answer,

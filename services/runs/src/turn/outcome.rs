@@ -65,8 +65,7 @@ pub(super) fn lost(error: &CallError, backend: &str) -> Kind {
     failed(Code::Interrupted, message, backend)
 }
 
-/// The end of a run that was under way when the backup was made from which the
-/// state was restored.
+/// The end of a run that was under way when the backup was made from which the state was restored.
 pub(crate) fn of_backup() -> Kind {
     failed(
         Code::Interrupted,

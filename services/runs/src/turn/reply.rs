@@ -215,8 +215,7 @@ impl<'a> Reply<'a> {
         {
             silence::STOP_REASON.clone_into(&mut done.stop_reason);
         }
-        // The last one, which says how the run ended, is not there: the run
-        // would have been closed.
+        // The last one, which says how the run ended, is not there: the run would have been closed.
         let known = self.skip.min(messages.len().saturating_sub(1));
         messages.drain(..known);
         if self.run.is_absorbed() {

@@ -84,14 +84,12 @@ pub struct ChannelSettings {
     pub accounts: BTreeMap<String, BTreeMap<String, Account>>,
     /// The account of each channel that is meant where none is named.
     pub defaults: BTreeMap<String, String>,
-    /// The accounts, by channel and name, whose token the configuration itself
-    /// has.
+    /// The accounts, by channel and name, whose token the configuration itself has.
     pub with_token: BTreeSet<(String, String)>,
     /// Their tokens. Empty but in the gateway
     /// ([`Settings::with_gateway_secrets`](crate::Settings::with_gateway_secrets)).
     pub tokens: BTreeMap<(String, String), Secret>,
-    /// What the tokens of accounts refer to, by channel and account, where that is not
-    /// set.
+    /// What the tokens of accounts refer to, by channel and account, where that is not set.
     pub unset_tokens: BTreeMap<(String, String), String>,
     /// What calls of their webhooks are known by, where the configuration says so;
     /// as empty as those.

@@ -50,8 +50,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Looks at the files that `settings` were read from: what a confined agent writes decides
-/// nothing.
+/// Looks at the files that `settings` were read from: what a confined agent writes decides nothing.
 pub(super) fn check_sources(settings: &Settings, sources: &[Source]) -> Result<(), Problem> {
     let confined = settings.agents.values().filter(|agent| is_confined(agent));
     let written: Vec<PathBuf> = confined

@@ -48,8 +48,7 @@ pub struct AgentSandbox {
     pub level: Option<SandboxLevel>,
     /// Its network reach.
     pub network: Network,
-    /// What the model's provider may do for it; with [`Network::Full`]
-    /// everything.
+    /// What the model's provider may do for it; with [`Network::Full`] everything.
     pub provider_tools: Vec<ProviderTool>,
     /// Granted read-only beside the system.
     pub read_only: Vec<PathBuf>,
@@ -70,8 +69,7 @@ pub(super) fn whole(keys: &keys::Sandbox) -> Result<Sandbox, Problem> {
     })
 }
 
-/// One agent's: `keys` are its own with what holds for all behind them, `folders`
-/// those of all.
+/// One agent's: `keys` are its own with what holds for all behind them, `folders` those of all.
 pub(super) fn of_agent(
     keys: &keys::Sandbox,
     folders: &[&keys::SandboxPaths],

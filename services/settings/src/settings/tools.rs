@@ -54,8 +54,7 @@ pub struct ToolSettings {
     pub trusted_folders: Vec<String>,
     /// How long a command waits to be allowed.
     pub patience: Duration,
-    /// How long a command may take that names no time; `None`: as whoever runs
-    /// it has it.
+    /// How long a command may take that names no time; `None`: as whoever runs it has it.
     pub command_time: Option<Duration>,
     /// Whether the file tools stay in the workspace.
     pub workspace_only: bool,
@@ -177,8 +176,7 @@ fn layer(tools: &Tools) -> ToolLayer {
     }
 }
 
-/// What a layer says; OpenClaw's other words for it never make it less strict
-/// than its `ask`.
+/// What a layer says; OpenClaw's other words for it never make it less strict than its `ask`.
 fn ask(tools: &Tools) -> Option<Ask> {
     let exec = &tools.exec;
     let implied = match (exec.mode.as_deref(), exec.security.as_deref()) {
@@ -235,9 +233,8 @@ pub(super) fn servers(
     (servers, problems)
 }
 
-/// What the servers need of this machine and is not there: its key, and why.
-/// Programs are looked for as the agent-runner does, on the PATH of the
-/// environment.
+/// What the servers need of this machine and is not there: its key, and why. Programs are looked
+/// for as the agent-runner does, on the PATH of the environment.
 pub(super) fn absent(
     servers: &BTreeMap<String, McpServer>,
     environment: &Environment,
@@ -336,10 +333,9 @@ fn network(server: &Server) -> Result<ServerNetwork, ServerProblem> {
     }
 }
 
-/// A path of a server's that would open what is not its business: its key, and
-/// why. Where it starts is granted whole, so that may be no home and nothing
-/// above one; nothing that is granted may have the state folder in it, where
-/// the credentials are.
+/// A path of a server's that would open what is not its business: its key, and why. Where it starts
+/// is granted whole, so that may be no home and nothing above one; nothing that is granted may have
+/// the state folder in it, where the credentials are.
 pub(super) fn check_paths(mcp: &Mcp, paths: &Paths) -> Result<(), Problem> {
     let servers = mcp.servers.iter();
     servers

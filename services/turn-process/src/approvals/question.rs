@@ -100,8 +100,7 @@ impl Question<'_> {
         }
     }
 
-    /// What there is to ask about a call that changes files, and which those
-    /// are.
+    /// What there is to ask about a call that changes files, and which those are.
     fn writes(&self, ground: &TurnPaths) -> (Option<String>, String) {
         match ground.outside(self.tool, self.arguments) {
             Ok(outside) if outside.is_empty() => (None, String::new()),
@@ -119,8 +118,7 @@ impl Question<'_> {
         }
     }
 
-    /// What there is to ask about a call that neither runs a command nor
-    /// changes a file.
+    /// What there is to ask about a call that neither runs a command nor changes a file.
     fn concern(&self, rules: &Rules) -> Option<String> {
         if rules.open_network && effect::fetches(self.tool) {
             return Some("it can tell any host anything".to_owned());

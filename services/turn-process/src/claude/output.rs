@@ -180,9 +180,8 @@ impl Output {
         }
     }
 
-    /// A message, whole: its tool calls, and its text when that was not
-    /// streamed. Text that the CLI makes up itself (model `<synthetic>`) is
-    /// what its result says again.
+    /// A message, whole: its tool calls, and its text when that was not streamed. Text that the CLI
+    /// makes up itself (model `<synthetic>`) is what its result says again.
     fn assistant(&mut self, value: &Value) -> Vec<Kind> {
         self.error = value["error"].as_str().map(str::to_owned);
         let message = &value["message"];
@@ -389,9 +388,8 @@ fn tool_output(content: &Value) -> String {
     }
 }
 
-/// What a result says that the turn used: what it says by model, which has its
-/// subagents and is there where the turn was cut short, or of the turn itself,
-/// whichever is more.
+/// What a result says that the turn used: what it says by model, which has its subagents and is
+/// there where the turn was cut short, or of the turn itself, whichever is more.
 fn usage(result: &Value) -> Option<Usage> {
     let tokens = |value: &Value, name: &str| {
         let tokens = value[name].as_u64().unwrap_or_default();

@@ -1,5 +1,4 @@
-//! Answers to the CLI's questions: what the policy says, and where that asks
-//! people, what they say.
+//! Answers to the CLI's questions: what the policy says, and where that asks people, what they say.
 
 use std::sync::Arc;
 
@@ -65,8 +64,7 @@ impl CodexApprover {
         if !self.own.commands {
             return refused();
         }
-        // What a command that runs is given to read is not asked about, as
-        // with our own tool.
+        // What a command that runs is given to read is not asked about, as with our own tool.
         if parameters["kind"] == "writeStdin" {
             return Judged::Settled(Ok(()));
         }

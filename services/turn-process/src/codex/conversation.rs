@@ -17,8 +17,7 @@ use crate::translate::{Translate, ending, quoted};
 
 mod failure;
 
-/// How much of what a command says is kept for the case that it never ends, in
-/// bytes.
+/// How much of what a command says is kept for the case that it never ends, in bytes.
 const OUTPUT_LIMIT: usize = 64 * 1024;
 
 /// Calls that are kept while they are not over. What a further one asks is

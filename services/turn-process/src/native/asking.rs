@@ -49,8 +49,7 @@ pub(super) enum Answer {
     Spent(String),
 }
 
-/// Counts an answer. Dropped before its end, it is settled as one that nobody heard
-/// further.
+/// Counts an answer. Dropped before its end, it is settled as one that nobody heard further.
 #[derive(Debug)]
 pub(super) struct Metered {
     tally: Tally,
@@ -112,8 +111,7 @@ struct State {
 }
 
 impl Asking {
-    /// Asks along `route`; each question at most so long that all waits
-    /// together take `patience`.
+    /// Asks along `route`; each question at most so long that all waits together take `patience`.
     pub(crate) fn new(
         route: Vec<Stop>,
         patience: Duration,

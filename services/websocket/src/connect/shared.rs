@@ -1,5 +1,4 @@
-//! The proof that a client may come in: the shared secret, or the token of its
-//! paired device.
+//! The proof that a client may come in: the shared secret, or the token of its paired device.
 
 use openclaw_doors::front::{Denied, Peer};
 use openclaw_protocol::Failure;

@@ -9,9 +9,7 @@ use super::{Answer, Call};
 
 pub(super) mod identity;
 
-methods! {
-    "agents.list" => READ, list;
-}
+methods! { "agents.list" => READ, list; }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

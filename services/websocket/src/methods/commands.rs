@@ -8,9 +8,7 @@ use serde_json::{Value, json};
 
 use super::{Answer, Call};
 
-methods! {
-    "commands.list" => READ, list;
-}
+methods! { "commands.list" => READ, list; }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

@@ -8,9 +8,7 @@ use serde_json::json;
 
 use super::{Answer, Call};
 
-methods! {
-    "logs.tail" => READ, tail;
-}
+methods! { "logs.tail" => READ, tail; }
 
 /// Lines when the client does not say how many.
 const DEFAULT_LINES: usize = 500;

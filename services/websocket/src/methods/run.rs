@@ -163,8 +163,7 @@ pub(super) async fn stored_end(storage: &Storage, run_id: &str) -> Result<Option
     Ok(End::of(events))
 }
 
-/// How long a run that is aborted may take to end before the client is
-/// answered all the same.
+/// How long a run that is aborted may take to end before the client is answered all the same.
 const ABORT_DEADLINE: Duration = Duration::from_secs(10);
 
 /// Which runs of a session are meant.

@@ -14,9 +14,7 @@ use crate::{channels, heartbeat};
 use openclaw_runs::Core;
 use openclaw_runs::model;
 
-methods! {
-    "status" => READ, status;
-}
+methods! { "status" => READ, status; }
 
 /// Sessions that are named, over all agents and of each.
 const RECENT_LIMIT: usize = 10;

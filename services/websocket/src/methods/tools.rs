@@ -9,9 +9,7 @@ use serde_json::{Value, json};
 
 use super::{Answer, Call};
 
-methods! {
-    "tools.catalog" => READ, catalog;
-}
+methods! { "tools.catalog" => READ, catalog; }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

@@ -12,9 +12,7 @@ use serde_json::{Value, json};
 
 use super::{Answer, Call};
 
-methods! {
-    "usage.cost" => READ, cost;
-}
+methods! { "usage.cost" => READ, cost; }
 
 /// Days when the client does not say how many.
 const DEFAULT_DAYS: i64 = 30;

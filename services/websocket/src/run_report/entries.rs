@@ -1,5 +1,4 @@
-//! What a run changes in the session index and in the transcript, for those who
-//! follow them.
+//! What a run changes in the session index and in the transcript, for those who follow them.
 
 use openclaw_conversations::sessions::{Shown, Wanted};
 use openclaw_message_views as message;
@@ -47,8 +46,7 @@ pub(super) async fn tell_said(core: &Core, hub: &Hub, key: &SessionKey, id: &str
 }
 
 impl RunReport<'_> {
-    /// Tells what changed with the last event. What cannot be read is told by
-    /// whoever writes it.
+    /// Tells what changed with the last event. What cannot be read is told by whoever writes it.
     pub(super) async fn tell_change(&mut self) {
         let Some(reason) = self.change.take().filter(|_| !self.silent) else {
             return;

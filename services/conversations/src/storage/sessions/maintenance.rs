@@ -181,8 +181,7 @@ impl StateFiles {
         Ok(())
     }
 
-    /// The sessions that may be removed for want of room, the oldest first, with
-    /// their transcripts.
+    /// The sessions that may be removed for want of room, the oldest first, with their transcripts.
     fn evictable(
         &mut self,
         agent: &AgentId,

@@ -1,10 +1,9 @@
 //! What the CLI's errors mean, and what to do about them.
 //!
-//! Its result has the status of the provider's answer, and the message it makes
-//! up in place of the model's has a word for what went wrong. They decide. Its
-//! words do only where there is no such field: on its standard error, in the
-//! results of older versions, and for a prompt that is too long, which is a
-//! status 400 like any other wrong request.
+//! Its result has the status of the provider's answer, and the message it makes up in place of the
+//! model's has a word for what went wrong. They decide. Its words do only where there is no such
+//! field: on its standard error, in the results of older versions, and for a prompt that is too
+//! long, which is a status 400 like any other wrong request.
 
 use openclaw_proto::event::Code;
 

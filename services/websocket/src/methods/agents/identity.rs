@@ -9,9 +9,7 @@ use serde_json::json;
 
 use super::super::{Answer, Call};
 
-methods! {
-    "agent.identity.get" => READ, identity;
-}
+methods! { "agent.identity.get" => READ, identity; }
 
 /// The file, and its most bytes that are looked at.
 const FILE: &str = "IDENTITY.md";

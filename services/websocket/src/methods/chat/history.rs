@@ -21,9 +21,7 @@ use super::super::{Answer, Call};
 use openclaw_message_views::{Cursor, Names, names, shown, waits};
 use openclaw_runs::{injected, model};
 
-methods! {
-    "chat.history" => READ, history;
-}
+methods! { "chat.history" => READ, history; }
 
 /// Messages when the client does not say how many.
 const DEFAULT_LIMIT: usize = 200;
@@ -374,8 +372,7 @@ fn says_nothing(message: &Message) -> bool {
     silence::is_silent(&assistant.content.to_text())
 }
 
-/// The newest of them that have at most so many characters together; the
-/// newest one always.
+/// The newest of them that have at most so many characters together; the newest one always.
 fn within(mut messages: Vec<Value>, chars: usize) -> Vec<Value> {
     let mut left = chars;
     let fits = |message: &Value| {

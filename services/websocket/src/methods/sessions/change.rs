@@ -204,10 +204,8 @@ const NOT_OFFERED: [&str; 9] = [
     "incognito",
 ];
 
-/// `sessions.create`: with a first message when there is one.
-async fn create(mut call: Call) -> Result<Answer, Failure> {
-    call.client.need(Scope::Write)?;
-    let params: Create = call.params()?;
+/// The session that `params` ask for.
+fn new_session(call: &Call, params: &Create) -> Result<NewSession, Failure> {
     let asked = NOT_OFFERED.into_iter().find(|name| {
         let value = params.fields.get(*name);
         value.is_some_and(|value| !value.is_null() && value != false)
@@ -217,23 +215,8 @@ async fn create(mut call: Call) -> Result<Answer, Failure> {
         return Err(Failure::params(call.method, &problem));
     }
     let agent = params.agent_id.as_deref().unwrap_or_default();
-    let named = params.key.as_deref();
-    let key = named
-        .map(|key| call.context.core.key(key, agent))
-        .transpose()
-        .map_err(refused)?;
-    let key = match key {
-        None if !agent.is_empty() => {
-            let own = format!("explicit:{}", uuid::Uuid::new_v4());
-            Some(call.context.core.key(&own, agent).map_err(refused)?)
-        }
-        key => key,
-    };
-    let parent = params.parent_session_key.as_deref();
-    let parent = parent
-        .map(|key| call.context.core.key(key, agent))
-        .transpose()
-        .map_err(refused)?;
+    let key = |name: &str| call.context.core.key(name, agent).map_err(refused);
+    let own = || format!("explicit:{}", uuid::Uuid::new_v4());
     let mut patch = Patch::default();
     for name in INITIAL {
         if let Some(value) = params.fields.get(name) {
@@ -242,27 +225,27 @@ async fn create(mut call: Call) -> Result<Answer, Failure> {
                 .map_err(|error| refused(Refusal::Patch(error)))?;
         }
     }
-    let new = NewSession {
-        key,
+    Ok(NewSession {
+        key: match params.key.as_deref() {
+            Some(name) => Some(key(name)?),
+            None if !agent.is_empty() => Some(key(&own())?),
+            None => None,
+        },
         patch,
-        spawned_by: parent,
-    };
-    let session = call
-        .context
-        .core
-        .sessions
-        .create(new)
-        .await
-        .map_err(refused)?;
-    let key = call.context.core.key(&session.key, "").map_err(refused)?;
-    tell_changed(&call.context.core, &call.context.hub, &key, "create").await;
-    let shown = call
-        .context
-        .core
-        .sessions
-        .get(&key)
-        .await
-        .map_err(refused)?;
+        spawned_by: params.parent_session_key.as_deref().map(key).transpose()?,
+    })
+}
+
+/// `sessions.create`: with a first message when there is one.
+async fn create(mut call: Call) -> Result<Answer, Failure> {
+    call.client.need(Scope::Write)?;
+    let params: Create = call.params()?;
+    let core = &call.context.core;
+    let new = new_session(&call, &params)?;
+    let session = core.sessions.create(new).await.map_err(refused)?;
+    let key = core.key(&session.key, "").map_err(refused)?;
+    tell_changed(core, &call.context.hub, &key, "create").await;
+    let shown = core.sessions.get(&key).await.map_err(refused)?;
     let mut answer = json!({
         "ok": true,
         "key": session.key,

@@ -14,9 +14,7 @@ use super::super::Context;
 use super::super::{Answer, Call};
 use crate::session_change::tell_changed;
 
-methods! {
-    "sessions.compact" => ADMIN, compact;
-}
+methods! { "sessions.compact" => ADMIN, compact; }
 
 /// Messages that stay as they are when the client does not say how many.
 const KEPT: u32 = 20;

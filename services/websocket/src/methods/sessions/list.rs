@@ -15,9 +15,7 @@ use super::super::{Answer, Call};
 use crate::session_row::{FIELDS, Rows};
 use openclaw_runs::model;
 
-methods! {
-    "sessions.list" => READ, list;
-}
+methods! { "sessions.list" => READ, list; }
 
 /// Rows when the client does not say how many.
 const DEFAULT_LIMIT: u32 = 100;

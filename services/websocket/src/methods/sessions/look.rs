@@ -118,8 +118,7 @@ async fn resolve(mut call: Call) -> Result<Answer, Failure> {
     }
 }
 
-/// Whether there is such a session. A main session is there before anything was said
-/// in it.
+/// Whether there is such a session. A main session is there before anything was said in it.
 pub(in super::super) async fn exists(call: &Call, key: &SessionKey) -> Result<bool, Failure> {
     if key.is_main() {
         return Ok(true);
