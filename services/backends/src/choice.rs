@@ -17,9 +17,9 @@ use crate::codex::Codex;
 const ANTHROPIC_MODEL: &str = "claude-sonnet-5";
 /// Taken when only OpenAI has a key and no model is configured.
 const OPENAI_MODEL: &str = "gpt-5";
-/// What is looked for, in this order, where no model is configured.
+/// The models tried, in this order, where none is configured.
 const KNOWN_MODELS: [(&str, &str); 2] = [("anthropic", ANTHROPIC_MODEL), ("openai", OPENAI_MODEL)];
-/// What to do when there is no model.
+/// The advice when there is no model.
 const REMEDY: &str =
     "`openclawctl setup` connects one, and `openclawctl status` shows what was found";
 /// Why our own loop has no model where none is configured.
@@ -46,13 +46,13 @@ pub enum Plan {
     },
     /// Our own loop.
     Native {
-        /// Whose model answers.
+        /// The provider of the model.
         provider: Provider,
         /// The name that the provider gives it.
         model: String,
-        /// Who answers when that one cannot.
+        /// The models that answer when that one cannot.
         fallbacks: Vec<(Provider, String)>,
-        /// What the user should know of the choice.
+        /// A note on the choice for the user.
         note: Option<String>,
     },
     /// Answers from memory.
@@ -60,7 +60,7 @@ pub enum Plan {
 }
 
 impl Plan {
-    /// Who answers: the provider of the model.
+    /// The provider of the model that answers.
     pub fn provider(&self) -> &str {
         match self {
             Self::Cli { cli, .. } => cli.known().provider,
@@ -84,7 +84,7 @@ impl Plan {
 pub struct Candidate {
     /// Its name.
     pub backend: &'static str,
-    /// What it needs, or why it cannot be used and what to do.
+    /// Its plan, or why it cannot be used and what to do.
     pub plan: Result<Plan, String>,
     /// How a turn fails that is to use it and cannot.
     pub failure: Code,
@@ -108,7 +108,7 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// What runs a command, for which no model is asked.
+    /// The choice for a command, which asks no model.
     pub fn of_command() -> Self {
         Self {
             backend: OFFLINE,
@@ -124,7 +124,7 @@ impl Choice {
         self.lack.as_deref().filter(|why| *why != NOTHING)
     }
 
-    /// What to do where no model answers.
+    /// The advice where no model answers.
     pub fn remedy(&self) -> String {
         match self.lack() {
             Some(why) => format!("{why}; {REMEDY}"),
@@ -146,7 +146,7 @@ fn order() -> impl Iterator<Item = &'static str> {
         .chain([OFFLINE])
 }
 
-/// All backends, as they are for `agent`; the arguments are those of [`choose`].
+/// All backends as candidates for `agent`; the arguments are those of [`choose`].
 pub fn candidates(
     settings: &RunnerSettings,
     agent: &AgentSettings,
@@ -254,8 +254,8 @@ pub fn providers(
     providers
 }
 
-/// What of the models that `agent` is configured with cannot be asked by our own
-/// loop, each with its place among them (the first is 0) and why.
+/// The configured models of `agent` that our own loop cannot ask, each with its place (the first is
+/// 0) and the reason.
 pub fn unusable(settings: &RunnerSettings, agent: &AgentSettings) -> Vec<(usize, String)> {
     let first = first_model(settings, agent, None);
     let others = agent.fallbacks.iter().map(|name| agent.named(name));
@@ -480,7 +480,7 @@ fn expired_login(login: &Profile, provider: &Provider) -> String {
     )
 }
 
-/// Where no model is configured.
+/// The plan where no model is configured.
 fn known_plan(settings: &RunnerSettings, agent: &AgentSettings) -> Result<Plan, String> {
     for (id, model) in KNOWN_MODELS {
         if let Ok(provider) = usable_provider(settings, agent, id, model) {

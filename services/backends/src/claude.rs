@@ -25,14 +25,14 @@ mod access;
 mod own;
 mod variables;
 
-/// What it reads at its start, in the folder it is given: what it is told of itself,
-/// and where our tools are.
+/// The files it reads at its start, in the folder it is given: its system prompt and the list of
+/// our tools.
 const FILES: [&str; 2] = ["system-prompt.md", "mcp.json"];
 /// Our own tools, of which the policy has taken away what is not to be there.
 const OURS: &str = "mcp__openclaw";
 /// The only tool of a turn that summarises a conversation.
 const ALLOWED_FOR_SUMMARY: &str = "mcp__openclaw__memory_write";
-/// What it is told of itself beside that which every agent is.
+/// Its part of the system prompt beside every agent's.
 const TOLD: &str = "\nA command or an agent that you start in the background is ended when you have \
      answered, and its result is lost: wait for what matters before you answer.\n";
 
@@ -122,8 +122,8 @@ fn has_transcript(places: &Places, kept: &Path, id: &str) -> bool {
     kept.is_some_and(|kept| kept.is_file(transcript))
 }
 
-/// What the CLI is started with. Writes its prompt and MCP files into the
-/// folder it is given: arguments have a length limit (execve(2)).
+/// The arguments of the CLI. Writes its prompt and MCP files into the folder it is given: arguments
+/// have a length limit (execve(2)).
 fn arguments(start: &Start<'_>, session: &Session) -> io::Result<Vec<OsString>> {
     let [system, mcp] = FILES;
     let persona = &start.agent.persona;
@@ -157,8 +157,8 @@ fn arguments(start: &Start<'_>, session: &Session) -> io::Result<Vec<OsString>> 
     Ok(arguments)
 }
 
-/// Those that name no file. What is neither allowed nor disallowed is asked
-/// about over its standard input and output.
+/// The arguments that name no file. Calls that are neither allowed nor disallowed are asked about
+/// over its standard input and output.
 fn fixed(start: &Start<'_>) -> Vec<OsString> {
     let own = own::tools(start);
     let ours = match start.turn.purpose {

@@ -54,7 +54,7 @@ pub trait Cli: Debug + Sync {
         found.canonicalize()
     }
 
-    /// What would let it in, if anything, for people.
+    /// The credential that would let it in, if there is one, for people.
     fn way_in(&self, settings: &RunnerSettings, agent_id: &str) -> Option<String>;
 
     /// How it gets to its model.
@@ -85,21 +85,21 @@ pub struct Start<'a> {
     pub agent: &'a AgentSettings,
     /// The turn.
     pub turn: &'a Turn,
-    /// Where it runs.
+    /// The places of the turn.
     pub places: &'a Places,
     /// The model that it is to ask; `None`: its own choice.
     pub model: Option<&'a str>,
     /// Which tools there are.
     pub policy: &'a Policy,
-    /// What calls are judged by.
+    /// The rules for calls.
     pub rules: &'a Rules,
     /// `openclaw-agent`, which serves our tools.
     pub agent_program: &'a Path,
-    /// What it reads, with the FIFOs by which its MCP server finds the host tools.
+    /// The folder it reads, with the FIFOs by which its MCP server finds the host tools.
     pub given: &'a InputFolder,
     /// The level it runs at.
     pub level: Level,
-    /// What the turn may do at most.
+    /// The limits of the turn.
     pub limits: &'a Limits,
 }
 
@@ -136,11 +136,11 @@ impl Start<'_> {
 
 /// A CLI that can be started.
 pub struct Prepared {
-    /// What the program is started with.
+    /// The arguments of the program.
     pub arguments: Vec<OsString>,
     /// Files of the folder it is given that it reads at its start.
     pub files: &'static [&'static str],
-    /// What is to be said to it.
+    /// The dialogue with it.
     pub dialogue: Dialogue,
 }
 

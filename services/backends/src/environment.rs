@@ -40,7 +40,7 @@ const COUNT: &str = "GIT_CONFIG_COUNT";
 /// Variables by name, in the order they were set.
 pub type Variables = Vec<(String, String)>;
 
-/// What every agent process has.
+/// The variables of every agent process.
 pub fn common(outer: &Environment, places: &Places) -> Variables {
     let user = places
         .identity
@@ -115,12 +115,12 @@ fn is_plain(locale: &str) -> bool {
     ["", "C", "POSIX"].contains(&locale) || encoding.as_deref() == Some("utf8")
 }
 
-/// What an agent has beside that which has the network of this machine.
+/// The variables of an agent with the network of this machine.
 pub fn network(outer: &Environment) -> Variables {
     passed(outer, &NETWORK)
 }
 
-/// Those of `names` that are set.
+/// The variables of `names` that are set.
 pub(crate) fn passed(outer: &Environment, names: &[&str]) -> Variables {
     names
         .iter()

@@ -57,16 +57,16 @@ pub enum Error {
     },
 }
 
-/// Where one turn runs.
+/// The places of one turn.
 #[derive(Debug)]
 pub struct Places {
-    /// Where it works.
+    /// Its workspace.
     pub workspace: ConfiguredFolder,
     /// HOME.
     pub home: PathBuf,
     /// TMPDIR, of this turn alone.
     pub temporary: PathBuf,
-    /// Who the agent is, when that is not who we are.
+    /// The user of the agent, if it is another one than ours.
     pub identity: Option<Identity>,
 }
 

@@ -20,7 +20,7 @@ use openclaw_turn::{HostTool, Offer};
 
 use crate::environment;
 
-/// What is left of a policy at `level`.
+/// The policy that is left at `level`.
 pub fn at(policy: Policy, level: Level) -> Policy {
     match level {
         Level::Text => policy.of_text(),
@@ -28,7 +28,7 @@ pub fn at(policy: Policy, level: Level) -> Policy {
     }
 }
 
-/// What calls of the agent are judged by at `level`.
+/// The rules for calls of the agent at `level`.
 pub fn rules(agent: &AgentSettings, level: Level, granted: &[GrantedCommand]) -> Rules {
     Rules {
         ask: match agent.ask(level.has_namespaces()) {
@@ -119,7 +119,7 @@ pub(crate) fn is_asked_about(tool: &str, rules: &Rules) -> bool {
     rules.ask != approval::Ask::Off && concerns
 }
 
-/// What is wrong with the lists of tools in the configuration, in words.
+/// The mistakes in the configuration's lists of tools, in words.
 pub(crate) fn warnings(settings: &RunnerSettings) -> Vec<String> {
     let mut warnings: Vec<String> = settings.agents.values().flat_map(unsafe_bins).collect();
     warnings.sort();
@@ -144,7 +144,7 @@ fn mcp_problems(settings: &RunnerSettings) -> impl Iterator<Item = String> + '_ 
     problems.map(|(key, problem)| format!("{key} {problem}"))
 }
 
-/// What the policy and the rules leave.
+/// The tools that the policy and the rules leave.
 pub fn offer(policy: &Policy, rules: &Rules) -> Offer {
     let (tools, denied) = policy.split();
     let gated = tools.iter().filter(|tool| is_asked_about(tool, rules));
@@ -175,7 +175,7 @@ pub fn offer_for_command(level: Level) -> Offer {
     }
 }
 
-/// The same with what the agent's settings say of how tools work.
+/// The same with the agent's settings for tools.
 pub fn offer_of_agent(offer: Offer, agent: &AgentSettings) -> Offer {
     Offer {
         workspace_only: agent.tools.workspace_only,

@@ -26,7 +26,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Those of the configuration, for an agent that has spent so many US dollars today.
+    /// The limits of the configuration, for an agent that has spent so many US dollars today.
     pub fn of(limits: &settings::Limits, spent_today: f64) -> Self {
         Self {
             steps: limits.steps,

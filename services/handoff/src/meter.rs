@@ -55,7 +55,7 @@ impl Meter {
     }
 }
 
-/// Where a process is in the unified hierarchy (cgroups(7)).
+/// The path of a process in the unified hierarchy (cgroups(7)).
 fn group_of(pid: u32) -> Option<PathBuf> {
     let own = fs::read_to_string(format!("/proc/{pid}/cgroup")).ok()?;
     let path = own.lines().find_map(|line| line.strip_prefix("0::/"))?;

@@ -23,7 +23,7 @@ use super::socket::{self, Socket, frame};
 /// it has said nothing until the next time.
 const PING_INTERVAL: Duration = Duration::from_secs(25);
 
-/// What a client gets to read our close frame.
+/// The longest time a client gets to read our close frame.
 const LINGER: Duration = Duration::from_secs(1);
 
 /// The most requests of one connection at a time: nobody waits for so many runs (`agent.wait`).
@@ -144,7 +144,7 @@ fn take(request: Request, client: &Arc<Client>, context: &Arc<Context>, pending:
     }
 }
 
-/// What a broken stream means; None when nothing can be sent any more.
+/// The close frame for a broken stream; None when nothing can be sent any more.
 fn verdict(error: &Error) -> Option<Close> {
     match error {
         Error::Capacity(_) => Some(Close::new(1009, "frame too large")),

@@ -37,11 +37,11 @@ const TRY_AGAIN_LATER: u16 = 1013;
 /// A connection that was let in.
 pub(super) struct Entered {
     pub(super) client: Arc<Client>,
-    /// What it is to be sent; `hello-ok` first.
+    /// The queue of frames for it; `hello-ok` is the first.
     pub(super) queue: Queue,
 }
 
-/// What letting a client in takes.
+/// The parts of the gateway that a handshake needs.
 pub(super) struct Handshake {
     pub(super) context: Arc<Context>,
     admission: Admission,

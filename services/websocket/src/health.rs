@@ -82,7 +82,7 @@ impl Health {
         (ok, count, ended, is_in_use, channels)
     }
 
-    /// What was known last, for `hello-ok`.
+    /// The last snapshot, for `hello-ok`.
     pub(super) fn snapshot(&self) -> Value {
         match self.last() {
             Some(last) => Value::clone(&last.snapshot),

@@ -1,4 +1,4 @@
-//! What clients may ask for. `hello-ok` advertises exactly these methods.
+//! The methods of the protocol. `hello-ok` advertises exactly these.
 
 /// States the methods that a module answers: the name of each, what a client must be to use it,
 /// and the function.
@@ -62,7 +62,7 @@ use super::run_report::RunReporter;
 
 type Answering = Pin<Box<dyn Future<Output = Result<Answer, Failure>> + Send>>;
 
-/// What a method gives back.
+/// The result of a method.
 pub(super) enum Answer {
     /// The response's payload.
     Payload(Value),
@@ -127,7 +127,7 @@ impl Call {
         self.context.core.key(session, agent).map_err(refused)
     }
 
-    /// Says `text` in a session as the assistant; the id of the entry.
+    /// Says `text` in a session as the assistant, and returns the id of the entry.
     async fn say(&self, key: &SessionKey, text: &str) -> Result<String, Failure> {
         let core = &self.context.core;
         let said = say(&core.storage, &core.bus, key, text).await;
@@ -171,7 +171,7 @@ impl Call {
     }
 }
 
-/// What a client must be to use a method.
+/// The access that a method requires.
 #[derive(Debug, Clone, Copy)]
 enum Access {
     /// Anybody who was let in, a node too.

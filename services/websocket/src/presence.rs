@@ -1,4 +1,4 @@
-//! Who is there.
+//! The presence list: who is connected.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -46,7 +46,7 @@ impl Presence {
         self.hub.versions.count_presence();
     }
 
-    /// It is gone; false when it was not there.
+    /// Removes it; false when it was not there.
     fn leave(&self, number: u64) -> bool {
         let mut state = self.lock();
         let before = state.apps.len();

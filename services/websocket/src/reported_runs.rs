@@ -12,7 +12,7 @@ pub(crate) struct ReportedRuns(Arc<Mutex<State>>);
 
 #[derive(Debug, Default)]
 struct State {
-    /// Of each run, what is cancelled when all of it was told.
+    /// A token for each run, cancelled when all of its events were sent.
     told: HashMap<String, CancellationToken>,
     held: HashSet<String>,
 }

@@ -180,7 +180,7 @@ fn gather(run: &Run, mut event: Event, known: u64) -> (Event, u64) {
     (event, next)
 }
 
-/// What was told of a run so far.
+/// The state of the report of a run.
 struct RunReport<'a> {
     core: &'a Core,
     hub: &'a Hub,
@@ -194,7 +194,7 @@ struct RunReport<'a> {
     /// Counts what was told.
     seq: u64,
     text: String,
-    /// Where the part after the last tool begins.
+    /// The start of the text after the last tool.
     item_start: usize,
     item: u32,
     thinking: String,
@@ -215,7 +215,7 @@ struct RunReport<'a> {
     silent: bool,
     /// When the next piece of text may be told.
     text_at: Instant,
-    /// What changed of the session and nobody was told of yet.
+    /// The change of the session that is not announced yet.
     change: Option<&'static str>,
 }
 
@@ -261,7 +261,7 @@ impl<'a> RunReport<'a> {
         self.change = Some(SENT);
     }
 
-    /// Whoever answers, or is configured to as long as nobody is chosen.
+    /// The backend that answers, or the configured one until one is chosen.
     fn backend(&self) -> Option<&str> {
         let chosen = self.run.backend.get().map(String::as_str);
         chosen.or_else(|| {
@@ -399,7 +399,7 @@ impl<'a> RunReport<'a> {
         }
     }
 
-    /// What is said from here on is another item.
+    /// Begins a new item of text.
     fn next_item(&mut self) {
         if self.text.len() > self.item_start {
             self.item_start = self.text.len();

@@ -1,4 +1,4 @@
-//! What serves the clients.
+//! The server: the parts that serve clients.
 
 use std::sync::Arc;
 
@@ -89,7 +89,7 @@ impl Server {
         }
     }
 
-    /// What the owner may do with the devices over the control socket.
+    /// Administration of devices over the control socket.
     pub fn device_admin(&self) -> DeviceAdminService {
         DeviceAdminService {
             devices: Arc::clone(&self.devices),

@@ -17,9 +17,9 @@ use crate::tools;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum When {
     Always,
-    /// Where there is a network that pages come from.
+    /// The tools that need a network for pages.
     Network,
-    /// Where the provider's search is granted.
+    /// The tools that need the provider's search.
     Search,
     /// For this reason.
     Never(&'static str),
@@ -82,7 +82,7 @@ const TOOLS: [(&str, When); 38] = [
     ("Write", Always),
 ];
 
-/// Those that work with files.
+/// The tools that work with files.
 const FILES: [&str; 8] = [
     "Edit",
     "Glob",
@@ -120,7 +120,7 @@ pub(super) const OFF: [(&str, &str); 6] = [
 #[derive(Debug, Default)]
 pub(super) struct Own {
     pub(super) there: Vec<&'static str>,
-    /// Those of them that run without a question.
+    /// The tools that run without a question.
     pub(super) unasked: Vec<&'static str>,
 }
 

@@ -34,10 +34,10 @@ const BASH: &str = "/bin/bash";
 /// The most tokens of one answer.
 const LONGEST_ANSWER: &str = "CLAUDE_CODE_MAX_OUTPUT_TOKENS";
 
-/// What starting our tools may take, in milliseconds.
+/// The longest start of our tools, in milliseconds.
 const TOOLS_START: &str = "30000";
 
-/// What its model may ask for of itself, as the CLI has it.
+/// The CLI's own limit for a command of its model.
 const LONGEST_COMMAND: Duration = Duration::from_secs(600);
 
 /// What it has beside that which every agent has. Its way to the model comes

@@ -37,7 +37,7 @@ pub(crate) fn find(login: Login, settings: &RunnerSettings, agent_id: &str) -> O
 }
 
 impl FoundLogin {
-    /// What to do about one that does not serve; `renew` is the command that renews the user's.
+    /// The advice for a login that cannot be used; `renew` is the command that renews the user's.
     pub(crate) fn fix(&self, renew: &str) -> String {
         match &self.agent_id {
             None => renew.to_owned(),

@@ -1,4 +1,4 @@
-//! What the CLI is started with.
+//! The arguments of the CLI.
 
 use std::ffi::OsString;
 
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::cli::Start;
 
-/// What paths begin with at the proxy.
+/// The prefix of paths at the proxy.
 pub(super) const MOUNT: &str = "/v1";
 
 /// The variable in which it finds the turn's token.
@@ -61,7 +61,7 @@ const SET: [&str; 10] = [
 /// Where it has its databases where the turn has a memory of its own: it makes them anew in each,
 /// which takes longer on a disk. Their content is in the sessions too.
 const SQLITE: &str = "/dev/shm";
-/// What starting our tools may take, in seconds.
+/// The longest start of our tools, in seconds.
 const TOOLS_START: u64 = 30;
 
 /// Its arguments: TOML, of which JSON's strings and lists are a part.

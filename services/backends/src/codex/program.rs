@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What the packages with the program are called, beside the one of its script.
+/// The names of the packages with the program, beside the one of its script.
 const PLATFORM: &str = "codex-linux-";
 
 /// npm installs a script that needs Node and starts the program of a package beside its own (since

@@ -19,7 +19,7 @@ pub(super) enum Proof {
     Secret(AuthMode),
     /// It has its device's token, which is good for these scopes.
     Device {
-        /// What the device was paired for.
+        /// The grants of the device's pairing.
         scopes: Vec<String>,
     },
 }

@@ -47,7 +47,7 @@ struct Params {
     session_id: Option<Filled>,
 }
 
-/// What an added system prompt is called among the bootstrap files.
+/// The name of an added system prompt among the bootstrap files.
 const ADDED_PROMPT: &str = "client instructions";
 
 /// `agent`: answers twice, when the message is accepted and when the run has

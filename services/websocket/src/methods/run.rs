@@ -20,7 +20,7 @@ use super::{Call, by_effect};
 use crate::refused::stored;
 use crate::reported_runs::{Held, ReportedRuns};
 
-/// What became of a message.
+/// The outcome of a message.
 pub(super) enum Started {
     /// It is durable and its run has begun.
     New(Arc<Run>, Accepted, Held),
@@ -171,9 +171,9 @@ const ABORT_DEADLINE: Duration = Duration::from_secs(10);
 pub(super) enum Which<'a> {
     /// The one with this id.
     One(&'a str),
-    /// Those that have begun.
+    /// Runs that have begun.
     Running,
-    /// Those that wait, too.
+    /// Waiting runs as well.
     All,
 }
 
@@ -187,7 +187,7 @@ impl Which<'_> {
     }
 }
 
-/// Ends runs of the session; the ids of those that were ended.
+/// Ends runs of the session and returns their ids.
 pub(super) async fn abort(
     core: &Core,
     reported: &ReportedRuns,

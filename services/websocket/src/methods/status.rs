@@ -19,7 +19,7 @@ methods! { "status" => READ, status; }
 /// Sessions that are named, over all agents and of each.
 const RECENT_LIMIT: usize = 10;
 
-/// What is looked up of their entries.
+/// The fields of their entries that are shown.
 const FIELDS: [&str; 3] = ["systemSent", "abortedLastRun", "totalTokensFresh"];
 
 /// `status`

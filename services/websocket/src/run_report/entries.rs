@@ -1,4 +1,5 @@
-//! What a run changes in the session index and in the transcript, for those who follow them.
+//! Events of a run's changes in the session index and in the transcript, for clients that follow
+//! them.
 
 use openclaw_conversations::sessions::{Shown, Wanted};
 use openclaw_message_views as message;

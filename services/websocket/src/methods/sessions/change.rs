@@ -187,11 +187,11 @@ struct Create {
     fields: Map<String, Value>,
 }
 
-/// What a session can be given from the beginning.
+/// The fields that a session can be created with.
 const INITIAL: [&str; 5] = ["label", "displayName", "category", "model", "thinkingLevel"];
 
-/// What would make another session than the one there is: one that begins
-/// otherwise than it was asked does not begin.
+/// Fields that would make another kind of session. A session that would begin otherwise than asked
+/// does not begin.
 const NOT_OFFERED: [&str; 9] = [
     "agentRuntime",
     "contextWindow",
