@@ -94,8 +94,7 @@ async fn one(
     Ok(false)
 }
 
-/// Removes the spool of a process that had no turn. One that is still there
-/// hangs.
+/// Removes the spool of a process that had no turn. One that is still there hangs.
 fn forget(path: &Path, header: Option<Header>) -> std::io::Result<bool> {
     let hangs = header.and_then(|header| Process::open(header.pid).ok());
     // Locked after the descriptor was opened: the number still means it.

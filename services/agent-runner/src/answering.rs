@@ -1,12 +1,12 @@
-//! What would answer an agent's next message, for a status: chosen as for a turn.
+//! The backend that would answer an agent's next message, for a status: chosen as for a turn.
 
 use openclaw_backends::choice::{self, Choice, Plan};
 use openclaw_proto::wire::runner as wire;
 use openclaw_sandbox::Level;
 use openclaw_settings::{AgentSettings, Backend, RunnerSettings};
 
-/// What would answer `agent`, and which of its models cannot. `held`: what the
-/// sandbox makes of it.
+/// The backend that would answer `agent`, and its models that cannot. `held`: the sandbox's verdict
+/// on the agent.
 pub(crate) fn of(
     settings: &RunnerSettings,
     agent: &AgentSettings,
@@ -40,7 +40,7 @@ pub(crate) fn of(
     }
 }
 
-/// What the sandbox makes of an agent.
+/// The sandbox's verdict on an agent.
 #[derive(Debug, Default)]
 pub(crate) struct Held {
     /// The level of its turns; `None`: none is started.

@@ -1,5 +1,5 @@
-//! What the sandbox promises, proved once at start (invariant 6), and the level
-//! that agents run at by it.
+//! The promises of the sandbox, proved once at start (invariant 6), and the level that agents get
+//! by them.
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::Output;
@@ -57,7 +57,7 @@ pub(crate) enum Error {
 #[derive(Debug)]
 pub(crate) struct Confinement {
     launcher: Launcher,
-    /// Where turns are run, and with them the proof.
+    /// The place where turns, and with them the proof, are run.
     units: Units,
     report: OnceCell<Report>,
 }
@@ -71,7 +71,7 @@ impl Confinement {
         }
     }
 
-    /// What was proved.
+    /// The result of the proof.
     pub(crate) async fn report(&self) -> Result<&Report, Error> {
         self.report.get_or_try_init(|| self.prove()).await
     }
@@ -101,8 +101,7 @@ impl Confinement {
         choose(self.report().await?, wanted, missing)
     }
 
-    /// Fails where an agent without a network of its own could reach more
-    /// than its proxies.
+    /// Fails where an agent without a network of its own could reach more than its proxies.
     pub(crate) async fn require_ports(&self, missing: Missing) -> Result<(), Error> {
         if rules_ports(self.report().await?) || missing == Missing::Weaken {
             Ok(())
@@ -232,7 +231,7 @@ fn unproved(report: &Report, level: Level) -> Error {
     }
 }
 
-/// What does not hold of what `level` promises.
+/// The promises of `level` that do not hold.
 fn failed(report: &Report, level: Level) -> String {
     let failed = report.failed_at(level);
     let failed: Vec<String> = failed
@@ -260,7 +259,7 @@ mod tests {
 
     use super::*;
 
-    /// Of a machine on which everything of `failing` failed.
+    /// The report of a machine on which everything in `failing` failed.
     fn report(failing: &[Part]) -> Report {
         let check = |part: Part| Check {
             name: format!("{part:?}"),

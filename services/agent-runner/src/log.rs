@@ -1,5 +1,4 @@
-//! The events of one turn as the daemon knows them, for whoever attaches, from
-//! any point on.
+//! The events of one turn as the daemon knows them, for whoever attaches, from any point on.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -4,8 +4,7 @@ use std::process::ExitCode;
 
 use openclaw_daemon::arguments;
 
-/// Owns agent turns. Started by systemd or by `openclawctl run`, which pass
-/// its socket.
+/// Owns agent turns. Started by systemd or by `openclawctl run`, which pass its socket.
 #[derive(clap::Parser)]
 #[command(name = "openclaw-agent-runner", version)]
 struct Arguments {}

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use openclaw_settings::models::CONTEXT_WINDOW;
 use openclaw_settings::{AgentSettings, MAX_TOKENS, ModelList, RunnerSettings};
 
-/// Where it is.
+/// Its path.
 pub(crate) fn place(paths: &Paths, agent_id: &str) -> PathBuf {
     paths.agent(agent_id).join("models.json")
 }

@@ -12,7 +12,7 @@ use openclaw_sandbox::Plan;
 /// Readable with an error when something was mounted or unmounted (proc(5)).
 const MOUNTS: &str = "/proc/self/mountinfo";
 
-/// What the granted paths were at one moment.
+/// A snapshot of the granted paths.
 #[derive(Debug)]
 pub(crate) struct PathSnapshot {
     mounts: Option<File>,

@@ -1,4 +1,4 @@
-//! What the sandbox promises here, for a status and the log.
+//! The sandbox's promises on this machine, for a status and the log.
 
 use openclaw_daemon::failure;
 use openclaw_proto::wire::runner as wire;
@@ -9,7 +9,7 @@ use openclaw_settings::{AgentSettings, Backend, Network, RunnerSettings, Sandbox
 
 use crate::confinement::{self, Confinement};
 
-/// What the kernel has to have for it, and what is open without.
+/// The kernel feature that it needs, and what is open without it.
 const LACKS: [(&str, &str); 2] = [
     (
         "signal_scope",
@@ -111,18 +111,15 @@ async fn reason(confinement: &Confinement, agent: &AgentSettings, level: Level) 
     }
 }
 
-/// What a program with a door reaches where nothing but Landlock keeps it to that.
+/// The words for agents that only Landlock keeps to their door.
 const EVERY_ADDRESS: &str = "agents reach every address at one port, that of the turn's door: Landlock rules ports alone, and \
      connections cannot be judged by their address here";
 
 fn may_be_cli(backend: Backend) -> bool {
-    matches!(
-        backend,
-        Backend::Auto | Backend::ClaudeCli | Backend::CodexCli
-    )
+    matches!(backend, Backend::Auto | Backend::Cli(_))
 }
 
-/// What is less than strict, in words.
+/// The ways in which a level is weaker than strict, in words.
 async fn weaker(
     confinement: &Confinement,
     agent: &AgentSettings,
@@ -176,7 +173,7 @@ async fn weaker(
     words
 }
 
-/// What is open where the daemon is root and its agents cannot be another user.
+/// The words for a daemon that is root and whose agents cannot be another user.
 fn stuck() -> Option<String> {
     identity::is_stuck_root().then(|| {
         "agents run as root, without its rights: this container lets root become nobody else"
@@ -226,7 +223,7 @@ async fn wanted(confinement: &Confinement, settings: &RunnerSettings) -> Vec<Lev
     wanted
 }
 
-/// What no agent's level promises is missed by nobody.
+/// A promise that no agent's level makes is not reported as missing.
 fn told(check: &Check, wanted: &[Level]) -> wire::Confinement {
     let is_promised = wanted.iter().any(|level| check.part.is_of(*level));
     let state = match check.state {

@@ -1,4 +1,4 @@
-//! What an agent's process may reach over the network, from its policy.
+//! The network reach of an agent's process, from its policy.
 
 use openclaw_handoff::proxies::{Proxies, Reach};
 use openclaw_sandbox::{Level, Network};
@@ -8,8 +8,8 @@ use openclaw_settings::{AgentSettings, Network as Policy, ServerNetwork};
 use crate::confinement::{Confinement, Error};
 use crate::plan::Bounds;
 
-/// Where the agent's proxy leads, if it is to have one. Without a sandbox a
-/// list would promise what nothing enforces, and so it would where no program can be held to it.
+/// The reach of the agent's proxy, if it gets one. A list of hosts is not offered where nothing
+/// enforces it: without a sandbox, or where no program can be kept to it.
 pub(crate) async fn elsewhere(
     confinement: &Confinement,
     agent: &AgentSettings,
@@ -25,8 +25,8 @@ pub(crate) async fn elsewhere(
     Some(Reach::Listed(hosts.clone()))
 }
 
-/// What a server of tools reaches: its proxies and its sockets. Without a sandbox
-/// nothing would hold it to them, and it has what its user has.
+/// The reach of a server of tools: its proxies and its sockets. Without a sandbox nothing would
+/// keep it to them, and it reaches all that its user does.
 pub(crate) fn of_server(network: &ServerNetwork, level: Level) -> (Proxies, Network) {
     let reach = match network {
         ServerNetwork::None => None,

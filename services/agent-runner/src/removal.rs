@@ -9,7 +9,7 @@ use tokio::time::timeout;
 
 /// How long the end of a turn waits for it. Mostly there is next to nothing.
 const WAIT: Duration = Duration::from_secs(2);
-/// What is removed at a time. Each holds a thread.
+/// The most removals at a time. Each holds a thread.
 const AT_A_TIME: usize = 8;
 
 static PERMITS: Semaphore = Semaphore::const_new(AT_A_TIME);

@@ -1,10 +1,9 @@
 //! Renewing logins before a turn: their tokens end after some hours, and the
 //! refresh token beside them gets new ones.
 //!
-//! A refresh token is often good for one request. So one attempt is made at a
-//! time, also across processes (a lock beside the file of the profile); what
-//! cannot be kept is not asked for; and what was begun is brought to its end,
-//! also when whoever wanted the turn is gone.
+//! A refresh token is often good for one request. So one attempt is made at a time, also across
+//! processes (a lock beside the file of the profile); what cannot be kept is not asked for; and
+//! what was begun is brought to its end, also when whoever wanted the turn is gone.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -99,11 +98,11 @@ struct Unkept {
     message: String,
 }
 
-/// What is used from now on.
+/// The credential used from now on.
 #[derive(Debug)]
 struct Renewed {
     tokens: Tokens,
-    /// What the user should know.
+    /// Warnings for the user.
     note: Option<String>,
 }
 
@@ -120,7 +119,7 @@ impl From<Unkept> for Renewed {
 #[derive(Debug)]
 pub(crate) struct Prepared {
     pub(crate) settings: Arc<RunnerSettings>,
-    /// What the user should know.
+    /// Warnings for the user.
     pub(crate) notes: Vec<String>,
 }
 
@@ -141,9 +140,9 @@ struct State {
     /// The configuration as it was read, and with what was renewed since.
     settings: Option<(Arc<RunnerSettings>, Arc<RunnerSettings>)>,
     failed: HashMap<Name, Failed>,
-    /// Those that their providers refused and of which nobody took note yet.
+    /// Credentials that their providers refused, not noted yet.
     refused: Vec<(Name, RenewalRefused)>,
-    /// What a provider did not accept though it had not ended.
+    /// A credential that the provider refused before its end.
     rejected: HashSet<Name>,
     unkept: HashMap<Name, Unkept>,
 }
@@ -183,8 +182,7 @@ impl State {
 }
 
 impl Renewals {
-    /// The configuration with logins for `providers` that a turn of the agent
-    /// can use.
+    /// The configuration with logins for `providers` that a turn of the agent can use.
     pub(crate) async fn prepare(
         &self,
         read: Arc<RunnerSettings>,
@@ -208,8 +206,7 @@ impl Renewals {
         }
     }
 
-    /// The logins that providers did not renew since this was asked last, by agent
-    /// and id.
+    /// The logins that providers did not renew since this was asked last, by agent and id.
     pub(crate) fn take_refused(&self) -> Vec<((String, String), RenewalRefused)> {
         std::mem::take(&mut self.0.state().refused)
     }
@@ -439,8 +436,7 @@ impl Failed {
     }
 }
 
-/// The failure, told; `used` is the refresh token that the provider was asked
-/// with.
+/// The failure, told; `used` is the refresh token that the provider was asked with.
 fn failed(profile: &Profile, error: &Error, used: Option<&Secret>) -> Failed {
     let message = to_words(profile, error);
     tracing::warn!("{}", openclaw_escape::line(&message));
@@ -456,7 +452,7 @@ fn failed(profile: &Profile, error: &Error, used: Option<&Secret>) -> Failed {
     }
 }
 
-/// What is kept of a refusal, for whoever lists logins.
+/// The record of a refusal, for lists of logins.
 fn refused(profile: &Profile, error: &Error) -> RenewalRefused {
     let expires = match &profile.credential {
         Credential::OAuth { expires_ms, .. } => *expires_ms,
@@ -485,7 +481,7 @@ async fn wait(renewable: &Renewable) -> Result<renewal::Turn, Error> {
     Ok(lock.map_err(|_| Error::Locked)???)
 }
 
-/// What failed and the way out.
+/// The failure and the way out.
 fn to_words(profile: &Profile, error: &Error) -> String {
     let (variable, _) = provider::variables(&profile.provider);
     let advice = match error {

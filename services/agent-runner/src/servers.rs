@@ -30,8 +30,7 @@ use crate::units::{self, UnitRef, Units};
 mod plan;
 mod python;
 
-/// Sessions whose servers stay up: some of them take a hundred megabytes and
-/// more.
+/// Sessions whose servers stay up: some of them take a hundred megabytes and more.
 const MOST: usize = 4;
 
 /// How long their process may take to say that it is there.
@@ -55,7 +54,7 @@ pub(crate) enum Error {
     Ended,
 }
 
-/// Whose turn it is, and what confines its servers.
+/// The agent of the turn and the confinement of its servers.
 pub(crate) struct ServersRequest<'a> {
     pub(crate) settings: &'a Arc<RunnerSettings>,
     pub(crate) agent: &'a AgentSettings,
@@ -86,7 +85,7 @@ type Session = Arc<tokio::sync::Mutex<Option<Process>>>;
 struct Process {
     /// The writing half: with it the line ends.
     line: OwnedWriteHalf,
-    /// What is wrong with servers that it does not have.
+    /// The faults of servers that are left out.
     notes: Vec<String>,
     settings: Arc<RunnerSettings>,
     level: Level,
@@ -121,9 +120,8 @@ impl Process {
 }
 
 impl SessionServers {
-    /// A connection to the servers of a turn's session, whose process is
-    /// started unless it is there; `None` where there are no servers. Beside it
-    /// what is wrong with some.
+    /// A connection to the servers of a turn's session, whose process is started unless it is
+    /// there; `None` where there are no servers. Beside it what is wrong with some.
     pub(crate) async fn connection(
         &self,
         units: &Units,
@@ -311,7 +309,7 @@ impl SessionServers {
 struct Watch {
     servers: SessionServers,
     agent_id: String,
-    /// What ends with it.
+    /// What is cleaned up with it.
     passing: RunFolders,
     ended: CancellationToken,
     _hold: Option<UnitRef>,

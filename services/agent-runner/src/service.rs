@@ -26,7 +26,7 @@ use openclaw_proto::runner::{Alarm, Purpose, Turn};
 use openclaw_proto::wire::run as wire_run;
 use openclaw_proto::wire::runner as wire;
 use openclaw_sandbox::Launcher;
-use openclaw_settings::RunnerSettings;
+use openclaw_settings::{AgentCli, RunnerSettings};
 use openclaw_turn::SteeringMessage;
 use tokio::time::timeout;
 use tokio_util::task::AbortOnDropHandle;
@@ -48,8 +48,8 @@ use crate::warm::Warm;
 use crate::watcher::Watcher;
 use crate::{adoption, answering, catalog, embedding, pinned, promises, webhook};
 
-/// What running turns and logins that are being renewed get to end by themselves
-/// when the daemon is to end; below the daemon's drain deadline, so that they can still be cancelled.
+/// The longest time that running turns and renewals of logins get to finish when the daemon stops;
+/// below the daemon's drain deadline, so that they can still be cancelled.
 const GRACE: Duration = Duration::from_secs(12);
 
 /// The way out of a configuration that cannot be used.
@@ -230,8 +230,7 @@ impl AgentRunner for Runner {
             openclaw_channel = %turn.channel,
         );
         let runner = self.clone();
-        // The turn is the daemon's, not the call's: it goes on when the
-        // gateway goes away.
+        // The turn is the daemon's, not the call's: it goes on when the gateway goes away.
         tokio::spawn(
             async move {
                 let run_id = turn.run_id.clone();
@@ -429,8 +428,7 @@ impl AgentRunner for Runner {
 }
 
 impl Runner {
-    /// Where the spool of a run is. Another name would be another folder's
-    /// file.
+    /// The path of a run's spool. Another name would be a file of another folder.
     fn spool(&self, run_id: &str) -> Result<PathBuf, Status> {
         uuid::Uuid::parse_str(run_id)
             .map_err(|_| Status::invalid_argument("run_id is no run's id"))?;
@@ -450,8 +448,7 @@ impl Runner {
         prepared
     }
 
-    /// Who answers the turn, with the profile that its session chose, and the
-    /// settings for it.
+    /// The backend of the turn, with the profile that its session chose, and its settings.
     async fn choice(
         &self,
         settings: Arc<RunnerSettings>,
@@ -486,7 +483,7 @@ impl Runner {
             Ok(plan) => (plan.provider(), plan.model()),
             Err(_) => ("", ""),
         };
-        let is_cli = choice::is_cli(choice.backend);
+        let is_cli = AgentCli::of_backend(choice.backend).is_some();
         let context = &self.0.runs.context;
         let next_run_id = match (is_cli, self.keeps_warm(turn)) {
             (true, false) => String::new(),

@@ -26,12 +26,12 @@ pub(crate) struct Ready {
     pub(crate) since: Instant,
     pub(crate) held: TurnHandle,
     pub(crate) places: Places,
-    /// What ends with it.
+    /// What is cleaned up with it.
     pub(crate) passing: RunFolders,
     pub(crate) agent_id: String,
     pub(crate) settings: Arc<RunnerSettings>,
     pub(crate) path_snapshot: PathSnapshot,
-    /// What it was started with, where that is not the same for every turn.
+    /// The parts of its start that differ between turns.
     pub(crate) likeness: String,
 }
 
@@ -121,7 +121,7 @@ impl Spare {
         self.lock().names.retain(|_, name| name != run_id);
     }
 
-    /// Waits for the start of the spare of this name; whether there was one.
+    /// Waits for the start of the spare of this name and says whether there was one.
     async fn started(&self, run_id: &str) -> bool {
         let starting = self.lock().starting.clone();
         match starting.filter(|(name, _)| name == run_id) {

@@ -27,7 +27,7 @@ const GONE_DEADLINE: Duration = Duration::from_secs(8);
 pub(crate) struct Entry {
     /// Its events.
     pub(crate) log: Arc<Log>,
-    /// Cancelled to end it; the reason is set first.
+    /// Cancelled to end the turn, after the reason is set.
     pub(crate) cancel: CancellationToken,
     /// Cancelled too when it is to be killed soon.
     pub(crate) kill: CancellationToken,
@@ -123,8 +123,7 @@ impl Table {
         self.running.send_modify(|running| *running -= 1);
     }
 
-    /// Enters a turn that an earlier daemon started. It counts as running
-    /// until it is closed.
+    /// Enters a turn that an earlier daemon started. It counts as running until it is closed.
     pub(crate) fn adopt(&self, run_id: &str) -> Entry {
         let entry = Entry::new(run_id);
         self.lock().turns.insert(run_id.to_owned(), entry.clone());

@@ -50,26 +50,25 @@ use crate::watcher::Watcher;
 const TURN_ENDED: &str = "5b0c1f6f0d0e4a3c9e7d3a4f5f7a9b02";
 /// Processes that a turn may lose before one of them has the turn.
 const ATTEMPTS: u32 = 3;
-/// What a turn has of the machine for itself. Models take longer to answer,
-/// and users to read.
+/// The resources of a turn. They are released while the model answers and the user reads.
 const HEAD_START: Duration = Duration::from_millis(50);
 
-/// What every turn uses.
+/// The parts that every turn uses.
 #[derive(Debug)]
 pub(crate) struct TurnContext {
     pub(crate) confinement: Confinement,
     pub(crate) units: Units,
-    /// Where spools are.
+    /// The folder of spools.
     pub(crate) turns: PathBuf,
     pub(crate) watcher: Arc<Watcher>,
     /// Keys that are left alone for a while.
     pub(crate) cooling: Cooling,
     pub(crate) renewals: Renewals,
-    /// What turns cost.
+    /// The costs of turns.
     pub(crate) spending: Spending,
     /// A process that stands ready for the next turn.
     pub(crate) spare: Spare,
-    /// Those of CLIs, for the next turns of sessions.
+    /// Warm processes of CLIs, for the next turns of sessions.
     pub(crate) warm: Warm,
     /// Servers of tools of sessions.
     pub(crate) servers: SessionServers,
@@ -156,8 +155,7 @@ pub(crate) async fn run(turn_context: &TurnContext, task: Task, entry: Entry) {
     forget(turn_context, &task.turn.run_id);
 }
 
-/// False when a process was there but never had the turn, so that another may
-/// have it.
+/// False when a process was there but never had the turn, so that another may have it.
 async fn attempt(
     turn_context: &TurnContext,
     task: &Task,
@@ -244,8 +242,8 @@ fn head_start(turn_context: &TurnContext) -> Duration {
     }
 }
 
-/// What waits for the disk, away from what serves other turns and this one's
-/// last events: the cost is written, the turn's folders removed.
+/// The work that waits for the disk, apart from serving other turns and this turn's last events:
+/// writing the cost and removing the turn's folders.
 async fn clean(turn_context: &TurnContext, passing: RunFolders) {
     let spending = turn_context.spending.clone();
     let kept = tokio::task::spawn_blocking(move || spending.keep());
@@ -327,7 +325,7 @@ fn note_end(backend: &'static str, entry: &Entry, took: Duration) {
     );
 }
 
-/// What a turn took, as far as it is known.
+/// The resources that a turn took, as far as known.
 fn spent(tokens: &Usage, used: Option<&Resources>) -> String {
     let mut parts = Vec::new();
     let asked = tokens.input + tokens.cache_read + tokens.cache_write;

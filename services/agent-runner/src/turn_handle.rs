@@ -25,7 +25,7 @@ use crate::units::{self, UnitRef, Units, Verdict};
 const HELLO_DEADLINE: Duration = Duration::from_secs(15);
 /// How long the process that had a turn's name before may take to go.
 const CLEAR_DEADLINE: Duration = Duration::from_secs(5);
-/// What a turn's process gets to end its tree; more than it gives the tree.
+/// The longest time a turn's process gets to end its tree; more than it gives the tree.
 pub(crate) const END_DEADLINE: Duration = Duration::from_secs(10);
 
 /// Why there is no process for a turn.
@@ -189,7 +189,7 @@ impl TurnHandle {
         self.say(&written(order)?, connection).await
     }
 
-    /// The same of an agent that asks for its turn, with the conversation before it, as JSON.
+    /// The size of the request of an agent that asks for its turn, with the conversation, as JSON.
     pub(crate) async fn order_with(
         &mut self,
         order: &Order,
@@ -256,8 +256,7 @@ impl TurnHandle {
     pub(crate) async fn ended(&mut self) {
         match &mut self.end {
             End::Line(line) => {
-                // It says nothing any more: what comes is the end, or an error,
-                // which is one too.
+                // It says nothing any more: what comes is the end, or an error, which is one too.
                 let _ = line.read_u8().await;
             }
             End::Lock(waiting) => {

@@ -1,5 +1,5 @@
-//! Who starts the processes of turns: the service manager, as transient
-//! units, or, where there is none, the spawner.
+//! Starting processes of turns: by the service manager as transient units or, where there is none,
+//! by the spawner.
 
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::PathBuf;
@@ -20,8 +20,7 @@ pub(crate) use spawner::Spawner;
 pub(crate) use systemd::Systemd;
 pub(crate) use unit_ref::UnitRef;
 
-/// Variables of the daemon that a turn's process has too. Credentials are not
-/// among them.
+/// Variables of the daemon that a turn's process has too. Credentials are not among them.
 const PASSED: [&str; 14] = [
     "HOME",
     "LANG",
@@ -63,12 +62,12 @@ pub(crate) enum Error {
     Program(#[source] std::io::Error),
 }
 
-/// What a process is to be.
+/// The kind of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// That of a turn.
+    /// The process of a turn.
     Turn,
-    /// That of a session's servers of tools.
+    /// The process of a session's servers of tools.
     Servers,
 }
 
@@ -81,7 +80,7 @@ impl Part {
         }
     }
 
-    /// What its units log as.
+    /// The name that its units log under.
     fn name(self) -> &'static str {
         match self {
             Self::Turn => "openclaw-turn",
@@ -146,7 +145,7 @@ impl Units {
         }
     }
 
-    /// As `openclawctl status` shows it.
+    /// The name in `openclawctl status`.
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Systemd(_) => "systemd",
@@ -154,7 +153,7 @@ impl Units {
         }
     }
 
-    /// What starts this daemon anew.
+    /// The command that restarts this daemon.
     pub(crate) fn restart(&self) -> &'static str {
         match self {
             Self::Systemd(systemd) => systemd.restart(),

@@ -1,10 +1,8 @@
-//! Processes of CLIs that stand ready, one for each session that goes on: the
-//! start of a CLI, which takes longer than most answers, is then no part of
-//! what the user waits for (`cliWarmSeconds`).
+//! Processes of CLIs that stand ready, one for each session that goes on: the start of a CLI, which
+//! takes longer than most answers, is then no part of what the user waits for (`cliWarmSeconds`).
 //!
-//! Like every spare it serves one turn, in a unit and a sandbox of its own, so
-//! that nothing of a turn outlives its limits; the CLI has read its session
-//! when the turn comes.
+//! Like every spare it serves one turn, in a unit and a sandbox of its own, so that nothing of a
+//! turn outlives its limits; the CLI has read its session when the turn comes.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,8 +12,7 @@ use openclaw_settings::RunnerSettings;
 
 use crate::spare::Spare;
 
-/// Sessions that have one at the same time: a CLI takes a hundred megabytes
-/// and more.
+/// Sessions that have one at the same time: a CLI takes a hundred megabytes and more.
 const MOST: usize = 4;
 
 /// The spares of sessions, by the sessions' keys. Cheap to clone.
@@ -59,8 +56,7 @@ impl Warm {
         }
     }
 
-    /// Ends all of them whenever the configuration changes: they were started
-    /// with the one before.
+    /// Ends all of them whenever the configuration changes: they were started with the one before.
     pub(crate) async fn follow(self, mut configuration: Configuration<RunnerSettings>) {
         while configuration.changed().await {
             self.clear().await;

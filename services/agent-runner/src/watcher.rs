@@ -65,7 +65,7 @@ impl Watcher {
         }
     }
 
-    /// What is notified when the file `name` grew; `forget` ends it.
+    /// A notification for each growth of the file `name`; `forget` ends it.
     pub(crate) fn of(&self, name: &str) -> Arc<Notify> {
         let mut readers = self.lock();
         Arc::clone(readers.entry(name.to_owned()).or_default())

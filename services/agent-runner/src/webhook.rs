@@ -127,7 +127,7 @@ fn parsed(url: &str) -> Result<Url, Error> {
     Ok(url)
 }
 
-/// Where the host of `url` is, as far as it may be there.
+/// The allowed addresses of the host of `url`.
 async fn addresses(url: &Url, policy: &WebhookPolicy) -> Result<Vec<SocketAddr>, Error> {
     let host = url.host_str().unwrap_or_default();
     let is_in = |list: &[String]| list.iter().any(|it| it.eq_ignore_ascii_case(host));

@@ -7,7 +7,7 @@ use crate::scene::{Scene, at, texts};
 use Severity::{Critical, Info, Warn};
 
 /// Places in a home that hold keys, or that the user's own programs obey.
-const SENSITIVE: [&str; 14] = [
+const SENSITIVE: [&str; 12] = [
     ".ssh",
     ".gnupg",
     ".aws",
@@ -20,8 +20,6 @@ const SENSITIVE: [&str; 14] = [
     ".profile",
     ".mozilla",
     ".password-store",
-    ".claude",
-    ".codex",
 ];
 /// Places that are the machine's.
 const OF_MACHINE: [&str; 9] = [
@@ -208,8 +206,9 @@ fn is_sensitive(scene: &Scene, path: &str) -> bool {
         .strip_prefix(home.as_str())
         .map(|it| it.trim_start_matches('/'));
     inside.is_some_and(|inside| {
-        let is_in = |name: &&str| inside == *name || inside.starts_with(&format!("{name}/"));
-        SENSITIVE.iter().any(is_in)
+        let is_in = |name: &str| inside == name || inside.starts_with(&format!("{name}/"));
+        let clis = openclaw_agent_clis::ALL.into_iter().map(|cli| cli.folder);
+        SENSITIVE.into_iter().chain(clis).any(is_in)
     })
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use openclaw_agent_clis::AgentCli;
 use openclaw_config::programs;
 use openclaw_credentials::Profile;
 use openclaw_proto::event::Code;
@@ -16,9 +17,9 @@ use crate::codex::Codex;
 const ANTHROPIC_MODEL: &str = "claude-sonnet-5";
 /// Taken when only OpenAI has a key and no model is configured.
 const OPENAI_MODEL: &str = "gpt-5";
-/// What is looked for, in this order, where no model is configured.
+/// The models tried, in this order, where none is configured.
 const KNOWN_MODELS: [(&str, &str); 2] = [("anthropic", ANTHROPIC_MODEL), ("openai", OPENAI_MODEL)];
-/// What to do when there is no model.
+/// The advice when there is no model.
 const REMEDY: &str =
     "`openclawctl setup` connects one, and `openclawctl status` shows what was found";
 /// Why our own loop has no model where none is configured.
@@ -28,15 +29,8 @@ const NOTHING: &str = "no model is configured and no key was found: set ANTHROPI
 const NATIVE: &str = "native";
 const OFFLINE: &str = "offline";
 
-/// All of them, those first that are looked for first.
-pub(crate) const CLAUDE: &dyn Cli = &Claude;
-/// The second one.
-pub(crate) const CODEX: &dyn Cli = &Codex;
-
-/// Whether a backend is one of them.
-pub fn is_cli(backend: &str) -> bool {
-    [CLAUDE, CODEX].iter().any(|cli| cli.name() == backend)
-}
+/// How each agent CLI is found and prepared, those first that are looked for first.
+const CLIS: [&dyn Cli; openclaw_agent_clis::ALL.len()] = [&Claude, &Codex];
 
 /// A backend with what it needs.
 #[derive(Debug, Clone)]
@@ -52,13 +46,13 @@ pub enum Plan {
     },
     /// Our own loop.
     Native {
-        /// Whose model answers.
+        /// The provider of the model.
         provider: Provider,
         /// The name that the provider gives it.
         model: String,
-        /// Who answers when that one cannot.
+        /// The models that answer when that one cannot.
         fallbacks: Vec<(Provider, String)>,
-        /// What the user should know of the choice.
+        /// A note on the choice for the user.
         note: Option<String>,
     },
     /// Answers from memory.
@@ -66,10 +60,10 @@ pub enum Plan {
 }
 
 impl Plan {
-    /// Who answers: the provider of the model.
+    /// The provider of the model that answers.
     pub fn provider(&self) -> &str {
         match self {
-            Self::Cli { cli, .. } => cli.provider(),
+            Self::Cli { cli, .. } => cli.known().provider,
             Self::Native { provider, .. } => &provider.id,
             Self::Offline => "openclaw",
         }
@@ -90,7 +84,7 @@ impl Plan {
 pub struct Candidate {
     /// Its name.
     pub backend: &'static str,
-    /// What it needs, or why it cannot be used and what to do.
+    /// Its plan, or why it cannot be used and what to do.
     pub plan: Result<Plan, String>,
     /// How a turn fails that is to use it and cannot.
     pub failure: Code,
@@ -114,7 +108,7 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// What runs a command, for which no model is asked.
+    /// The choice for a command, which asks no model.
     pub fn of_command() -> Self {
         Self {
             backend: OFFLINE,
@@ -125,13 +119,12 @@ impl Choice {
         }
     }
 
-    /// Why the model that is configured cannot be asked; `None`: it can, or none
-    /// is configured.
+    /// Why the model that is configured cannot be asked; `None`: it can, or none is configured.
     pub fn lack(&self) -> Option<&str> {
         self.lack.as_deref().filter(|why| *why != NOTHING)
     }
 
-    /// What to do where no model answers.
+    /// The advice where no model answers.
     pub fn remedy(&self) -> String {
         match self.lack() {
             Some(why) => format!("{why}; {REMEDY}"),
@@ -141,11 +134,19 @@ impl Choice {
 }
 
 /// In which order they are looked at.
-fn order() -> [&'static str; 4] {
-    [CLAUDE.name(), NATIVE, CODEX.name(), OFFLINE]
+fn order() -> impl Iterator<Item = &'static str> {
+    let clis = |first| {
+        let clis = openclaw_agent_clis::ALL.into_iter();
+        clis.filter(move |cli| cli.comes_first == first)
+            .map(|cli| cli.backend)
+    };
+    clis(true)
+        .chain([NATIVE])
+        .chain(clis(false))
+        .chain([OFFLINE])
 }
 
-/// All backends, as they are for `agent`; the arguments are those of [`choose`].
+/// All backends as candidates for `agent`; the arguments are those of [`choose`].
 pub fn candidates(
     settings: &RunnerSettings,
     agent: &AgentSettings,
@@ -153,7 +154,7 @@ pub fn candidates(
     barred: Option<&str>,
 ) -> Vec<Candidate> {
     let look = |backend| candidate(backend, settings, agent, wish, barred);
-    order().into_iter().map(look).collect()
+    order().map(look).collect()
 }
 
 fn candidate(
@@ -163,7 +164,7 @@ fn candidate(
     wish: Option<&str>,
     barred: Option<&str>,
 ) -> Candidate {
-    if let Some(cli) = [CLAUDE, CODEX].into_iter().find(|it| it.name() == backend) {
+    if let Some(cli) = CLIS.into_iter().find(|it| it.known().backend == backend) {
         return other(cli, settings, agent, wish, barred);
     }
     match backend {
@@ -172,11 +173,10 @@ fn candidate(
     }
 }
 
-/// Chooses the backend of `agent`: the configured one, else the first usable
-/// one of claude-cli, native, codex-cli and offline: a login of the Codex CLI
-/// answers where nothing else would. `wish` is the model that the user chose
-/// for the session; nobody else answers then, memory neither. `barred`: why the
-/// sandbox of this machine lets no CLI run. A CLI is looked for on the disk only
+/// Chooses the backend of `agent`: the configured one, else the first usable one of claude-cli,
+/// native, codex-cli and offline: a login of the Codex CLI answers where nothing else would. `wish`
+/// is the model that the user chose for the session; nobody else answers then, memory neither.
+/// `barred`: why the sandbox of this machine lets no CLI run. A CLI is looked for on the disk only
 /// where it may be the one: that is done for each message.
 pub fn choose(
     settings: &RunnerSettings,
@@ -189,7 +189,7 @@ pub fn choose(
         Backend::Auto => None,
         configured => Some(configured.name()),
     };
-    let mut order = order().into_iter();
+    let mut order = order();
     let found = match (wanted, wish) {
         (Some(backend), _) => order.find(|known| *known == backend).map(look),
         (None, Some(_)) => order
@@ -254,8 +254,8 @@ pub fn providers(
     providers
 }
 
-/// What of the models that `agent` is configured with cannot be asked by our own
-/// loop, each with its place among them (the first is 0) and why.
+/// The configured models of `agent` that our own loop cannot ask, each with its place (the first is
+/// 0) and the reason.
 pub fn unusable(settings: &RunnerSettings, agent: &AgentSettings) -> Vec<(usize, String)> {
     let first = first_model(settings, agent, None);
     let others = agent.fallbacks.iter().map(|name| agent.named(name));
@@ -269,8 +269,7 @@ pub fn unusable(settings: &RunnerSettings, agent: &AgentSettings) -> Vec<(usize,
         .collect()
 }
 
-/// The model that is wished for, else the one the agent is configured with, as
-/// (provider, model).
+/// The model that is wished for, else the one the agent is configured with, as (provider, model).
 fn first_model<'a>(
     settings: &'a RunnerSettings,
     agent: &'a AgentSettings,
@@ -288,45 +287,34 @@ fn other(
     wish: Option<&str>,
     barred: Option<&str>,
 ) -> Candidate {
+    let known = cli.known();
     let refused = |why: String| Candidate {
-        backend: cli.name(),
+        backend: known.backend,
         plan: Err(why),
         failure: Code::BackendMissing,
         found: String::new(),
     };
-    let Some(program) = find(cli, settings, agent) else {
+    let Some(program) = find(known, settings, agent) else {
         return refused(format!(
             "the {} CLI {:?} is not on the PATH; {}",
-            cli.title(),
-            cli.program(agent),
-            cli.installation()
+            known.title,
+            agent.cli_paths.program(known),
+            known.installation()
         ));
     };
     if let Some(why) = barred {
         return Candidate {
             failure: Code::Sandbox,
-            ..refused(format!("{} cannot be confined: {why}", cli.title()))
+            ..refused(format!("{} cannot be confined: {why}", known.title))
         };
     }
     let model = first_model(settings, agent, wish);
-    if let Some((provider, model)) = model
-        && provider != cli.provider()
-    {
-        let whose = if wish.is_some() {
-            "chosen"
-        } else {
-            "configured"
-        };
-        return refused(format!(
-            "the {whose} model {provider}/{model} is not one that {} asks: it asks only models of \
-             {}; say backend: \"native\" for the agent, or another model",
-            cli.title(),
-            cli.provider()
-        ));
+    if let Some(why) = model.and_then(|model| of_another(known, model, wish)) {
+        return refused(why);
     }
     // Its own login must not take the place of the profile that a session chose.
-    if settings.is_pinned(cli.provider())
-        && let Some(provider) = settings.provider(&agent.id, cli.provider())
+    if settings.is_pinned(known.provider)
+        && let Some(provider) = settings.provider(&agent.id, known.provider)
         && let Some(fault) = provider.fault
     {
         return refused(fault);
@@ -337,12 +325,12 @@ fn other(
             ..refused(format!(
                 "{} is there but not logged in; {}",
                 program.display(),
-                cli.connection()
+                known.connection
             ))
         };
     };
     Candidate {
-        backend: cli.name(),
+        backend: known.backend,
         found: format!("{} with {way_in}", program.display()),
         plan: Ok(Plan::Cli {
             cli,
@@ -353,16 +341,36 @@ fn other(
     }
 }
 
+/// Why a CLI does not ask a model that is not its provider's.
+fn of_another(
+    cli: &AgentCli,
+    (provider, model): (&str, &str),
+    wish: Option<&str>,
+) -> Option<String> {
+    let whose = if wish.is_some() {
+        "chosen"
+    } else {
+        "configured"
+    };
+    (provider != cli.provider).then(|| {
+        format!(
+            "the {whose} model {provider}/{model} is not one that {} asks: it asks only models of \
+             {}; say backend: \"native\" for the agent, or another model",
+            cli.title, cli.provider
+        )
+    })
+}
+
 /// The CLI on the PATH, or where its installers put it: a service's PATH does
 /// not have the user's own folders.
-fn find(cli: &dyn Cli, settings: &RunnerSettings, agent: &AgentSettings) -> Option<PathBuf> {
-    let name = cli.program(agent);
+fn find(cli: &AgentCli, settings: &RunnerSettings, agent: &AgentSettings) -> Option<PathBuf> {
+    let name = agent.cli_paths.program(cli);
     let found = programs::on_path(name, &settings.environment);
     if found.is_some() || name.contains('/') {
         return found;
     }
     let home = settings.paths.home.as_deref()?;
-    cli.folders()
+    cli.installed_in
         .iter()
         .map(|folder| home.join(folder).join(name))
         .find(|path| path.is_file())
@@ -472,7 +480,7 @@ fn expired_login(login: &Profile, provider: &Provider) -> String {
     )
 }
 
-/// Where no model is configured.
+/// The plan where no model is configured.
 fn known_plan(settings: &RunnerSettings, agent: &AgentSettings) -> Result<Plan, String> {
     for (id, model) in KNOWN_MODELS {
         if let Ok(provider) = usable_provider(settings, agent, id, model) {

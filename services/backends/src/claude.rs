@@ -5,18 +5,18 @@ use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 
-use openclaw_credentials::login::Login;
+use openclaw_agent_clis::claude::{CLI, ClaudeDialogue};
+use openclaw_agent_clis::{AgentCli, Dialogue};
 use openclaw_folder::Folder;
-use openclaw_handoff::dialogue::{ClaudeDialogue, Dialogue};
 use openclaw_proto::runner::{Purpose, Turn};
 use openclaw_sandbox::Level;
-use openclaw_settings::{AgentSettings, Backend, RunnerSettings};
+use openclaw_settings::RunnerSettings;
 use openclaw_tools::Policy;
 use openclaw_tools::approval::Rules;
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::cli::{self, Access, Cli, Prepared, SessionFolder, Start};
+use crate::cli::{self, Access, Cli, Prepared, Start};
 use crate::environment::Variables;
 use crate::places::Places;
 use crate::prompt;
@@ -25,21 +25,14 @@ mod access;
 mod own;
 mod variables;
 
-/// The backend's name.
-const NAME: &str = Backend::ClaudeCli.name();
-/// Where it keeps its sessions.
-const SESSIONS: SessionFolder = SessionFolder {
-    folder: ".claude",
-    name: "projects",
-};
-/// What it reads at its start, in the folder it is given: what it is told of itself,
-/// and where our tools are.
+/// The files it reads at its start, in the folder it is given: its system prompt and the list of
+/// our tools.
 const FILES: [&str; 2] = ["system-prompt.md", "mcp.json"];
 /// Our own tools, of which the policy has taken away what is not to be there.
 const OURS: &str = "mcp__openclaw";
 /// The only tool of a turn that summarises a conversation.
 const ALLOWED_FOR_SUMMARY: &str = "mcp__openclaw__memory_write";
-/// What it is told of itself beside that which every agent is.
+/// Its part of the system prompt beside every agent's.
 const TOLD: &str = "\nA command or an agent that you start in the background is ended when you have \
      answered, and its result is lost: wait for what matters before you answer.\n";
 
@@ -48,37 +41,8 @@ const TOLD: &str = "\nA command or an agent that you start in the background is 
 pub(crate) struct Claude;
 
 impl Cli for Claude {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn title(&self) -> &'static str {
-        Login::Claude.title()
-    }
-
-    fn installation(&self) -> &'static str {
-        "install it with `npm install -g @anthropic-ai/claude-code` or set \
-         agents.defaults.claudeCliPath"
-    }
-
-    fn connection(&self) -> &'static str {
-        "run `claude setup-token` and set CLAUDE_CODE_OAUTH_TOKEN, or set ANTHROPIC_API_KEY"
-    }
-
-    fn provider(&self) -> &'static str {
-        "anthropic"
-    }
-
-    fn program<'a>(&self, agent: &'a AgentSettings) -> &'a str {
-        &agent.claude_path
-    }
-
-    fn folders(&self) -> &'static [&'static str] {
-        &[".local/bin", ".claude/local", ".npm-global/bin"]
-    }
-
-    fn session_folder(&self) -> &'static SessionFolder {
-        &SESSIONS
+    fn known(&self) -> &'static AgentCli {
+        &CLI
     }
 
     fn way_in(&self, settings: &RunnerSettings, agent_id: &str) -> Option<String> {
@@ -128,8 +92,8 @@ struct Session {
 /// The session to continue, or a new one when there is none on the disk: the
 /// CLI hangs or fails on a session whose transcript was deleted.
 fn session(turn: &Turn, places: &Places, kept: &Path) -> Session {
-    let known =
-        cli::known_session(turn, NAME).filter(|session| has_transcript(places, kept, &session.id));
+    let known = cli::known_session(turn, CLI.backend)
+        .filter(|session| has_transcript(places, kept, &session.id));
     match known {
         Some(session) => Session {
             id: session.id.clone(),
@@ -152,14 +116,14 @@ fn has_transcript(places: &Places, kept: &Path, id: &str) -> bool {
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
         .collect();
-    let sessions = Path::new(SESSIONS.name);
+    let sessions = Path::new(CLI.sessions);
     let transcript = sessions.join(project).join(format!("{id}.jsonl"));
     let kept = Folder::open(kept).ok().flatten();
     kept.is_some_and(|kept| kept.is_file(transcript))
 }
 
-/// What the CLI is started with. Writes its prompt and MCP files into the
-/// folder it is given: arguments have a length limit (execve(2)).
+/// The arguments of the CLI. Writes its prompt and MCP files into the folder it is given: arguments
+/// have a length limit (execve(2)).
 fn arguments(start: &Start<'_>, session: &Session) -> io::Result<Vec<OsString>> {
     let [system, mcp] = FILES;
     let persona = &start.agent.persona;
@@ -193,8 +157,8 @@ fn arguments(start: &Start<'_>, session: &Session) -> io::Result<Vec<OsString>> 
     Ok(arguments)
 }
 
-/// Those that name no file. What is neither allowed nor disallowed is asked
-/// about over its standard input and output.
+/// The arguments that name no file. Calls that are neither allowed nor disallowed are asked about
+/// over its standard input and output.
 fn fixed(start: &Start<'_>) -> Vec<OsString> {
     let own = own::tools(start);
     let ours = match start.turn.purpose {
@@ -214,8 +178,7 @@ fn fixed(start: &Start<'_>) -> Vec<OsString> {
         "--permission-mode=default",
         "--permission-prompt-tool",
         "stdio",
-        // No file of settings: they are the agent's to write, in the workspace
-        // and in its home.
+        // No file of settings: they are the agent's to write, in the workspace and in its home.
         "--setting-sources=",
         "--strict-mcp-config",
         "--settings",

@@ -1,13 +1,12 @@
-//! Agent CLIs that are not ours, as the daemon knows them: where one is, how it
-//! gets to its model, and how it is started. What it is spoken to is known to the
-//! turn's process.
+//! Agent CLIs that are not ours, as the daemon knows them: where one is, how it gets to its model,
+//! and how it is started. What it is spoken to is known to the turn's process.
 
 use std::ffi::OsString;
 use std::fmt::Debug;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use openclaw_handoff::dialogue::Dialogue;
+use openclaw_agent_clis::{AgentCli, Dialogue};
 use openclaw_handoff::limits::Limits;
 use openclaw_proto::history::Message;
 use openclaw_proto::runner::{BackendSession, Turn};
@@ -46,26 +45,8 @@ const RETOLD_MESSAGES: usize = 40;
 
 /// An agent CLI.
 pub trait Cli: Debug + Sync {
-    /// The backend's name.
-    fn name(&self) -> &'static str;
-
-    /// What it is called, for people.
-    fn title(&self) -> &'static str;
-
-    /// How one gets it, for people.
-    fn installation(&self) -> &'static str;
-
-    /// How one gets it to its model, for people.
-    fn connection(&self) -> &'static str;
-
-    /// Whose models it asks.
-    fn provider(&self) -> &'static str;
-
-    /// The program, as the agent's settings name it.
-    fn program<'a>(&self, agent: &'a AgentSettings) -> &'a str;
-
-    /// Folders of the user's home where its installers put it.
-    fn folders(&self) -> &'static [&'static str];
+    /// What is known of it everywhere.
+    fn known(&self) -> &'static AgentCli;
 
     /// The program that is to be run for the one that was found.
     fn resolve(&self, found: &Path) -> io::Result<PathBuf> {
@@ -73,16 +54,7 @@ pub trait Cli: Debug + Sync {
         found.canonicalize()
     }
 
-    /// Whether it hides its memory first of all, and ends where it cannot: who would judge its
-    /// connections by their addresses has to see these.
-    fn hides_memory(&self) -> bool {
-        false
-    }
-
-    /// What is left to it from turn to turn.
-    fn session_folder(&self) -> &'static SessionFolder;
-
-    /// What would let it in, if anything, for people.
+    /// The credential that would let it in, if there is one, for people.
     fn way_in(&self, settings: &RunnerSettings, agent_id: &str) -> Option<String>;
 
     /// How it gets to its model.
@@ -113,22 +85,21 @@ pub struct Start<'a> {
     pub agent: &'a AgentSettings,
     /// The turn.
     pub turn: &'a Turn,
-    /// Where it runs.
+    /// The places of the turn.
     pub places: &'a Places,
     /// The model that it is to ask; `None`: its own choice.
     pub model: Option<&'a str>,
     /// Which tools there are.
     pub policy: &'a Policy,
-    /// What calls are judged by.
+    /// The rules for calls.
     pub rules: &'a Rules,
     /// `openclaw-agent`, which serves our tools.
     pub agent_program: &'a Path,
-    /// What it reads, with the FIFOs by which its MCP server finds the host
-    /// tools.
+    /// The folder it reads, with the FIFOs by which its MCP server finds the host tools.
     pub given: &'a InputFolder,
     /// The level it runs at.
     pub level: Level,
-    /// What the turn may do at most.
+    /// The limits of the turn.
     pub limits: &'a Limits,
 }
 
@@ -157,29 +128,19 @@ impl Start<'_> {
         sessions.join(OF_SESSION.to_owned() + &file_name(&self.turn.session_id))
     }
 
-    /// Makes both folders, with what is `kept` in the first.
-    pub fn make_folder(&self, kept: &SessionFolder) -> Result<(), crate::places::Error> {
-        settings::make(&self.folder(), &self.kept(), self.places, kept)
+    /// Makes both folders, with what `cli` keeps in the first.
+    pub fn make_folder(&self, cli: &AgentCli) -> Result<(), crate::places::Error> {
+        settings::make(&self.folder(), &self.kept(), self.places, cli)
     }
-}
-
-/// What a CLI keeps for the turns after this one: its sessions, and nothing that
-/// it obeys.
-#[derive(Debug)]
-pub struct SessionFolder {
-    /// The CLI's folder in a home.
-    pub folder: &'static str,
-    /// The folder in it, and in the session's.
-    pub name: &'static str,
 }
 
 /// A CLI that can be started.
 pub struct Prepared {
-    /// What the program is started with.
+    /// The arguments of the program.
     pub arguments: Vec<OsString>,
     /// Files of the folder it is given that it reads at its start.
     pub files: &'static [&'static str],
-    /// What is to be said to it.
+    /// The dialogue with it.
     pub dialogue: Dialogue,
 }
 

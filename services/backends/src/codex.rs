@@ -5,17 +5,17 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use openclaw_credentials::login::Login;
-use openclaw_handoff::dialogue::{CodexDialogue, CodexThread, CodexTools, Dialogue};
+use openclaw_agent_clis::codex::{CLI, CodexDialogue, CodexThread, CodexTools};
+use openclaw_agent_clis::{AgentCli, Dialogue};
 use openclaw_model_api::wire::Grants;
 use openclaw_proto::runner::{Purpose, Turn};
 use openclaw_sandbox::Level;
-use openclaw_settings::{AgentSettings, Backend, RunnerSettings};
+use openclaw_settings::RunnerSettings;
 use openclaw_tools::Policy;
 use openclaw_tools::approval::Rules;
 use serde_json::json;
 
-use crate::cli::{self, Access, Cli, Prepared, SessionFolder, Start};
+use crate::cli::{self, Access, Cli, Prepared, Start};
 use crate::environment::Variables;
 use crate::{prompt, thinking, tools};
 
@@ -24,57 +24,17 @@ pub use access::CHATGPT;
 mod options;
 mod program;
 
-/// The backend's name.
-const NAME: &str = Backend::CodexCli.name();
-/// Where it keeps its threads.
-const SESSIONS: SessionFolder = SessionFolder {
-    folder: ".codex",
-    name: "sessions",
-};
-
 /// The Codex CLI.
 #[derive(Debug)]
 pub(crate) struct Codex;
 
 impl Cli for Codex {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn title(&self) -> &'static str {
-        Login::Codex.title()
-    }
-
-    fn installation(&self) -> &'static str {
-        "install it with `npm install -g @openai/codex` or set agents.defaults.codexCliPath"
-    }
-
-    fn connection(&self) -> &'static str {
-        "run `codex login`, or set OPENAI_API_KEY"
-    }
-
-    fn provider(&self) -> &'static str {
-        "openai"
-    }
-
-    fn program<'a>(&self, agent: &'a AgentSettings) -> &'a str {
-        &agent.codex_path
-    }
-
-    fn folders(&self) -> &'static [&'static str] {
-        &[".local/bin", ".npm-global/bin", ".codex/bin"]
+    fn known(&self) -> &'static AgentCli {
+        &CLI
     }
 
     fn resolve(&self, found: &Path) -> io::Result<PathBuf> {
         Ok(program::native(found.canonicalize()?))
-    }
-
-    fn hides_memory(&self) -> bool {
-        true
-    }
-
-    fn session_folder(&self) -> &'static SessionFolder {
-        &SESSIONS
     }
 
     fn way_in(&self, settings: &RunnerSettings, agent_id: &str) -> Option<String> {
@@ -129,7 +89,7 @@ impl Cli for Codex {
 fn dialogue(start: &Start<'_>, own: CodexTools) -> CodexDialogue {
     let (turn, places) = (start.turn, start.places);
     let persona = &start.agent.persona;
-    let known = cli::known_session(turn, NAME);
+    let known = cli::known_session(turn, CLI.backend);
     CodexDialogue {
         thread: json!({
             "cwd": &*places.workspace,

@@ -6,13 +6,11 @@ use openclaw_config::Environment;
 
 use crate::places::Places;
 
-/// What a login shell has on Debian; the daemon's own PATH may hold folders
-/// that are not granted.
+/// What a login shell has on Debian; the daemon's own PATH may hold folders that are not granted.
 pub(crate) const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-/// Passed on as they are: language, time zone. A language is, where its locale
-/// writes UTF-8 or ASCII: in some others a character ends in a byte that is a
-/// quotation mark's or an operator's, and a shell would not read a line as it
-/// was judged.
+/// Passed on as they are: language, time zone. A language is, where its locale writes UTF-8 or
+/// ASCII: in some others a character ends in a byte that is a quotation mark's or an operator's,
+/// and a shell would not read a line as it was judged.
 const PASSED: [&str; 5] = ["LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ"];
 /// The way out, passed on where there is the network of this machine.
 const NETWORK: [&str; 5] = [
@@ -42,7 +40,7 @@ const COUNT: &str = "GIT_CONFIG_COUNT";
 /// Variables by name, in the order they were set.
 pub type Variables = Vec<(String, String)>;
 
-/// What every agent process has.
+/// The variables of every agent process.
 pub fn common(outer: &Environment, places: &Places) -> Variables {
     let user = places
         .identity
@@ -117,12 +115,12 @@ fn is_plain(locale: &str) -> bool {
     ["", "C", "POSIX"].contains(&locale) || encoding.as_deref() == Some("utf8")
 }
 
-/// What an agent has beside that which has the network of this machine.
+/// The variables of an agent with the network of this machine.
 pub fn network(outer: &Environment) -> Variables {
     passed(outer, &NETWORK)
 }
 
-/// Those of `names` that are set.
+/// The variables of `names` that are set.
 pub(crate) fn passed(outer: &Environment, names: &[&str]) -> Variables {
     names
         .iter()

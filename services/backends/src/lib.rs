@@ -1,5 +1,5 @@
-//! What answers turns: our own agent, and agent CLIs that are not ours. Which of
-//! them is there and let in, and what it is started with.
+//! Backends: our own agent, and agent CLIs that are not ours. Which of them is installed and let
+//! in, and how it is started.
 
 pub mod choice;
 mod claude;

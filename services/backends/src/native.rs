@@ -16,10 +16,10 @@ pub use history::written as history;
 /// Channels of turns that nobody's words begin: jobs, heartbeats, webhooks, and what happened.
 const UNSAID: [&str; 4] = ["cron", "heartbeat", "hook", "system"];
 
-/// Where the step limit is set.
+/// The key of the step limit.
 const STEPS: &str = "agents.defaults.limits.steps";
 
-/// What the agent is told. Without a model the turn is offline.
+/// The request to the agent. Without a model the turn is offline.
 pub fn request(
     turn: &Turn,
     agent: &AgentSettings,

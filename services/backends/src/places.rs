@@ -1,5 +1,4 @@
-//! The folders of a turn: made before it, those of this turn alone removed
-//! after it.
+//! The folders of a turn: made before it, those of this turn alone removed after it.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -24,8 +23,7 @@ const ASIDE: &str = ".removed-";
 /// The mode of folders with keys.
 const SECRET: u32 = 0o700;
 
-/// Begins the names of folders that are not of a turn, but of a session's
-/// servers of tools.
+/// Begins the names of folders that are not of a turn, but of a session's servers of tools.
 pub const SERVERS: &str = "servers-";
 
 /// Why a turn has no place to run in.
@@ -59,16 +57,16 @@ pub enum Error {
     },
 }
 
-/// Where one turn runs.
+/// The places of one turn.
 #[derive(Debug)]
 pub struct Places {
-    /// Where it works.
+    /// Its workspace.
     pub workspace: ConfiguredFolder,
     /// HOME.
     pub home: PathBuf,
     /// TMPDIR, of this turn alone.
     pub temporary: PathBuf,
-    /// Who the agent is, when that is not who we are.
+    /// The user of the agent, if it is another one than ours.
     pub identity: Option<Identity>,
 }
 

@@ -13,8 +13,7 @@ const BUDGETS: [(&str, u32); 8] = [
     ("ultra", 32_768),
 ];
 
-/// The tokens a model may think for at `level`; None for levels that leave it
-/// to the model.
+/// The tokens a model may think for at `level`; None for levels that leave it to the model.
 pub(crate) fn budget(level: Option<&str>) -> Option<u32> {
     let level = level?;
     let known = BUDGETS.iter().find(|(name, _)| *name == level);

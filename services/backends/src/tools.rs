@@ -1,10 +1,9 @@
-//! Which tools a turn has, and when somebody is asked: from the settings, for
-//! whoever runs them.
+//! Which tools a turn has, and when somebody is asked: from the settings, for whoever runs them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use openclaw_handoff::dialogue::CodexTools;
+use openclaw_agent_clis::codex::CodexTools;
 use openclaw_model_api::wire::Grants;
 pub use openclaw_prompt::policy;
 use openclaw_proto::approval::{GrantedCommand, Terms};
@@ -21,7 +20,7 @@ use openclaw_turn::{HostTool, Offer};
 
 use crate::environment;
 
-/// What is left of a policy at `level`.
+/// The policy that is left at `level`.
 pub fn at(policy: Policy, level: Level) -> Policy {
     match level {
         Level::Text => policy.of_text(),
@@ -29,7 +28,7 @@ pub fn at(policy: Policy, level: Level) -> Policy {
     }
 }
 
-/// What calls of the agent are judged by at `level`.
+/// The rules for calls of the agent at `level`.
 pub fn rules(agent: &AgentSettings, level: Level, granted: &[GrantedCommand]) -> Rules {
     Rules {
         ask: match agent.ask(level.has_namespaces()) {
@@ -120,7 +119,7 @@ pub(crate) fn is_asked_about(tool: &str, rules: &Rules) -> bool {
     rules.ask != approval::Ask::Off && concerns
 }
 
-/// What is wrong with the lists of tools in the configuration, in words.
+/// The mistakes in the configuration's lists of tools, in words.
 pub(crate) fn warnings(settings: &RunnerSettings) -> Vec<String> {
     let mut warnings: Vec<String> = settings.agents.values().flat_map(unsafe_bins).collect();
     warnings.sort();
@@ -145,7 +144,7 @@ fn mcp_problems(settings: &RunnerSettings) -> impl Iterator<Item = String> + '_ 
     problems.map(|(key, problem)| format!("{key} {problem}"))
 }
 
-/// What the policy and the rules leave.
+/// The tools that the policy and the rules leave.
 pub fn offer(policy: &Policy, rules: &Rules) -> Offer {
     let (tools, denied) = policy.split();
     let gated = tools.iter().filter(|tool| is_asked_about(tool, rules));
@@ -176,7 +175,7 @@ pub fn offer_for_command(level: Level) -> Offer {
     }
 }
 
-/// The same with what the agent's settings say of how tools work.
+/// The same with the agent's settings for tools.
 pub fn offer_of_agent(offer: Offer, agent: &AgentSettings) -> Offer {
     Offer {
         workspace_only: agent.tools.workspace_only,
@@ -185,9 +184,8 @@ pub fn offer_of_agent(offer: Offer, agent: &AgentSettings) -> Offer {
     }
 }
 
-/// As the policy has them. Commands that only read it runs unasked, so where
-/// everything is to be asked about there are ours alone. The provider's search
-/// is there where it is granted.
+/// As the policy has them. Commands that only read it runs unasked, so where everything is to be
+/// asked about there are ours alone. The provider's search is there where it is granted.
 pub(crate) fn of_codex(
     purpose: Purpose,
     policy: &Policy,

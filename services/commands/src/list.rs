@@ -50,8 +50,7 @@ pub enum Id {
 /// Who may use a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Whoever is answered: it shows nothing of what others said, or ends what the
-    /// sender began.
+    /// Whoever is answered: it shows nothing of what others said, or ends what the sender began.
     Everybody,
     /// Whoever is let in by name or by `*`: it is about the whole conversation.
     Guests,

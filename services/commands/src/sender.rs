@@ -76,8 +76,7 @@ impl Sender {
         }
     }
 
-    /// Whether a conversation is its to end and to begin anew, with what others said
-    /// in it.
+    /// Whether a conversation is its to end and to begin anew, with what others said in it.
     pub fn rules_the_conversation(&self) -> bool {
         matches!(self.role, SenderRole::Owner | SenderRole::Guest)
     }

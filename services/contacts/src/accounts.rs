@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use openclaw_proto::channel_admin::AccountState;
 use openclaw_terminal::{Failure, output, table, words};
 
-use crate::gateway::{Gateway, now_ms, shown};
+use crate::gateway::{ContactsGateway, now_ms, shown};
 use crate::logs::Logs;
 use crate::name::Typed;
 use crate::{health, trial};
@@ -51,7 +51,7 @@ impl Channels {
     ///
     /// # Errors
     /// What the gateway does not do, and why.
-    pub async fn execute(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
+    pub async fn execute(&self, gateway: &ContactsGateway<'_>) -> Result<(), Failure> {
         let (json, is_whole) = match &self.action {
             Some(Action::Add(account)) => return account.named()?.add(gateway).await,
             Some(Action::Login(account)) => return account.found(gateway.paths)?.login(gateway),

@@ -15,7 +15,7 @@ use openclaw_settings::file::File;
 use openclaw_terminal::{Failure, output, question, secret};
 use serde_json::{Value, json};
 
-use crate::gateway::{Gateway, shown};
+use crate::gateway::{ContactsGateway, shown};
 use crate::name::Named;
 
 /// Bytes of a token; Telegram's have 46.
@@ -24,7 +24,7 @@ const TOKEN_LIMIT: usize = 512;
 impl Named {
     /// Takes the token from standard input, has it checked, and writes it and the
     /// configuration.
-    pub(crate) async fn add(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
+    pub(crate) async fn add(&self, gateway: &ContactsGateway<'_>) -> Result<(), Failure> {
         let document = File::open(gateway.paths)?.document()?;
         let before = self.clone().resolved(&document);
         let had_token =
@@ -40,24 +40,24 @@ impl Named {
     }
 
     /// Takes another token for an account that is there.
-    pub(crate) fn login(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
+    pub(crate) fn login(&self, gateway: &ContactsGateway<'_>) -> Result<(), Failure> {
         self.existing(&File::open(gateway.paths)?)?;
         self.take_token(gateway)
     }
 
     /// The account as it will be with the others that are there.
-    fn laid_out(&self, gateway: &Gateway<'_>) -> Result<Self, Failure> {
+    fn laid_out(&self, gateway: &ContactsGateway<'_>) -> Result<Self, Failure> {
         let mut file = File::open(gateway.paths)?;
         self.lay_out(&mut file, gateway.environment)?;
         Ok(self.clone().resolved(&file.document()?))
     }
 
-    fn take_token(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
+    fn take_token(&self, gateway: &ContactsGateway<'_>) -> Result<(), Failure> {
         let token = token(&self.channel)?;
         self.laid_out(gateway)?.take(&token, gateway)
     }
 
-    fn take(&self, token: &str, gateway: &Gateway<'_>) -> Result<(), Failure> {
+    fn take(&self, token: &str, gateway: &ContactsGateway<'_>) -> Result<(), Failure> {
         let (paths, environment) = (gateway.paths, gateway.environment);
         let place = self.token_file(paths);
         let folder = place.parent().unwrap_or(Path::new("/"));
@@ -85,7 +85,7 @@ impl Named {
     }
 
     /// Takes the account out of the configuration, and removes its token.
-    pub(crate) fn remove(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
+    pub(crate) fn remove(&self, gateway: &ContactsGateway<'_>) -> Result<(), Failure> {
         let (paths, environment) = (gateway.paths, gateway.environment);
         let mut file = File::open(paths)?;
         let next = self.take_away(&mut file)?;
@@ -309,7 +309,7 @@ impl Named {
     }
 
     /// Starts the daemon, now and with the suite.
-    fn begin(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
+    fn begin(&self, gateway: &ContactsGateway<'_>) -> Result<(), Failure> {
         // Its unit sees this folder alone of the state, and is not started without it.
         let folder = channels::state_folder(gateway.paths, &self.channel, &self.account);
         private_folder(&folder)?;

@@ -7,7 +7,7 @@ use openclaw_proto::channel_admin::Client;
 use openclaw_terminal::Failure;
 
 /// The gateway, and what its errors are to people.
-pub struct Gateway<'a> {
+pub struct ContactsGateway<'a> {
     /// The way to it.
     pub client: Client,
     /// The failure that an error is.

@@ -16,7 +16,7 @@ mod trial;
 
 pub use accounts::Channels;
 pub use devices::Devices;
-pub use gateway::Gateway;
+pub use gateway::ContactsGateway;
 pub use health::{Condition, Finding};
 pub use pairing::Pairing;
 pub use send::Send;

@@ -6,7 +6,7 @@ use openclaw_proto::channel_admin::AccountState;
 use openclaw_service_manager as manager;
 use openclaw_terminal::{Failure, output};
 
-use crate::gateway::Gateway;
+use crate::gateway::ContactsGateway;
 use crate::name::{Named, Typed};
 
 /// Arguments of `channels logs`.
@@ -28,7 +28,7 @@ pub(crate) struct Logs {
 impl Logs {
     /// Prints what the log has of the account's daemon. A daemon that attends the
     /// account, and of which there is nothing, had nothing to say.
-    pub(crate) async fn execute(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
+    pub(crate) async fn execute(&self, gateway: &ContactsGateway<'_>) -> Result<(), Failure> {
         let named = self.account.found(gateway.paths)?;
         let Some(nothing) = self.print(&named, gateway.environment)? else {
             return Ok(());

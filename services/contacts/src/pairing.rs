@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use openclaw_proto::channel_admin::{Pairings, Revoked};
 use openclaw_terminal::{Failure, output, table, words};
 
-use crate::gateway::{Gateway, now_ms, shown};
+use crate::gateway::{ContactsGateway, now_ms, shown};
 use crate::name::Typed;
 
 /// Arguments of `pairing`.
@@ -60,7 +60,7 @@ impl Pairing {
     ///
     /// # Errors
     /// What the gateway does not do, and why.
-    pub async fn execute(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
+    pub async fn execute(&self, gateway: &ContactsGateway<'_>) -> Result<(), Failure> {
         match &self.action {
             None => list(gateway, self.list.json).await,
             Some(Action::List(arguments)) => list(gateway, arguments.json).await,
@@ -71,7 +71,11 @@ impl Pairing {
     }
 }
 
-async fn decide(gateway: &Gateway<'_>, code: &Code, is_approved: bool) -> Result<(), Failure> {
+async fn decide(
+    gateway: &ContactsGateway<'_>,
+    code: &Code,
+    is_approved: bool,
+) -> Result<(), Failure> {
     // OpenClaw's command has the channel before the code.
     let code = match code.words.as_slice() {
         [channel, code] => {
@@ -97,7 +101,7 @@ async fn decide(gateway: &Gateway<'_>, code: &Code, is_approved: bool) -> Result
     })
 }
 
-async fn revoke(gateway: &Gateway<'_>, peer: &Peer) -> Result<(), Failure> {
+async fn revoke(gateway: &ContactsGateway<'_>, peer: &Peer) -> Result<(), Failure> {
     let account = peer.account.named()?.told();
     let revoked = gateway.client.revoke(account, peer.id.trim()).await;
     let revoked = revoked.map_err(|error| (gateway.failure)(&error))?;
@@ -150,7 +154,7 @@ fn check_channel(channel: &str, code: &str, pairings: &Pairings) -> Result<(), F
     }
 }
 
-async fn list(gateway: &Gateway<'_>, json: bool) -> Result<(), Failure> {
+async fn list(gateway: &ContactsGateway<'_>, json: bool) -> Result<(), Failure> {
     let pairings = gateway.client.pairings().await;
     let pairings = pairings.map_err(|error| (gateway.failure)(&error))?;
     if json {

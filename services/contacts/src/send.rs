@@ -10,7 +10,7 @@ use openclaw_settings::channels::CHANNELS;
 use openclaw_settings::recipient::Recipient;
 use openclaw_terminal::{Failure, output};
 
-use crate::gateway::Gateway;
+use crate::gateway::ContactsGateway;
 use crate::sent_file;
 
 /// Bytes that are read from standard input.
@@ -45,7 +45,7 @@ impl Send {
     ///
     /// # Errors
     /// What the gateway does not do, and why.
-    pub async fn execute(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
+    pub async fn execute(&self, gateway: &ContactsGateway<'_>) -> Result<(), Failure> {
         let (channel, to) = place(&self.to, self.thread.as_deref())?;
         let account = AccountName {
             channel: channel.to_owned(),

@@ -9,7 +9,7 @@ use openclaw_proto::channel::{AccountName, Client, FileHead, PutError};
 use openclaw_proto::channel_admin::SentFile;
 use openclaw_terminal::Failure;
 
-use crate::gateway::Gateway;
+use crate::gateway::ContactsGateway;
 
 /// Bytes of a file; the gateway takes no more.
 const LIMIT: u64 = 20 * 1024 * 1024;
@@ -24,7 +24,7 @@ pub(crate) fn read(path: &Path, environment: &Environment) -> Result<Content, Fa
 pub(crate) async fn put(
     content: Content,
     account: AccountName,
-    gateway: &Gateway<'_>,
+    gateway: &ContactsGateway<'_>,
 ) -> Result<SentFile, Failure> {
     let Content { name, bytes } = content;
     let head = FileHead {

@@ -5,7 +5,7 @@ use openclaw_proto::channel_admin::{AccountState, Pairings, Sent, Text};
 use openclaw_settings::Settings;
 use openclaw_terminal::{Failure, output};
 
-use crate::gateway::{Gateway, shown};
+use crate::gateway::{ContactsGateway, shown};
 use crate::health::{Condition, Finding};
 use crate::name::Named;
 
@@ -13,7 +13,7 @@ use crate::name::Named;
 const WORDS: &str = "This is a test of openclawctl: messages to you get through.";
 
 /// Tells the owner something by the account, when that can come to them.
-pub(crate) async fn execute(named: &Named, gateway: &Gateway<'_>) -> Result<(), Failure> {
+pub(crate) async fn execute(named: &Named, gateway: &ContactsGateway<'_>) -> Result<(), Failure> {
     let failed = |error| (gateway.failure)(&error);
     let states = gateway.client.accounts().await.map_err(failed)?;
     let state = ready(named, states)?;

@@ -1,5 +1,4 @@
-//! What came in on channels and what became of it, and who may talk there: small
-//! tables of the ledger.
+//! Messages from channels and their outcomes, and who may talk there: small tables of the ledger.
 
 mod pairing;
 
@@ -12,14 +11,13 @@ use openclaw_proto::channel::{AccountName, Outcome};
 use rusqlite::types::Type;
 use rusqlite::{Connection, Error, OptionalExtension as _, params};
 
-/// A provider gives an update again for a day; one that was silent for a week
-/// numbers anew.
+/// A provider gives an update again for a day; one that was silent for a week numbers anew.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
 
-/// What is kept of all accounts. So many strangers cannot fill the disk.
+/// The most rows kept for all accounts together, so that strangers cannot fill the disk.
 const ROWS: i64 = 200_000;
 
-/// What became of what was handed in under `key`.
+/// The outcome of the message that was handed in under `key`.
 pub fn outcome(
     connection: &Connection,
     account: &AccountName,
@@ -36,8 +34,7 @@ pub fn outcome(
     parsed.map_err(|error| Error::FromSqlConversionFailure(0, Type::Text, Box::new(error)))
 }
 
-/// Keeps what became of what was handed in under `key`; what is kept already
-/// stays.
+/// Keeps the outcome of the message that was handed in under `key`; an earlier outcome stays.
 pub fn keep(
     connection: &Connection,
     account: &AccountName,
@@ -53,7 +50,7 @@ pub fn keep(
     Ok(())
 }
 
-/// Forgets what nobody asks for any more; how much.
+/// Forgets outcomes that nobody asks for any more, and returns their number.
 pub fn tidy(connection: &Connection, now_ms: i64) -> rusqlite::Result<usize> {
     pairing::tidy(connection, now_ms)?;
     let late = now_ms - KEPT.as_millis() as i64;

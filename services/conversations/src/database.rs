@@ -1,9 +1,7 @@
-//! The small tables beside the runs in the ledger: devices, scheduled
-//! jobs, and what was allowed.
+//! The small tables beside the runs in the ledger: devices, scheduled jobs, and what was allowed.
 //!
-//! They have a connection of their own, opened at first use: what is written
-//! here is written by people, now and then, and must not stand in the way of
-//! messages.
+//! They have a connection of their own, opened at first use: what is written here is written by
+//! people, now and then, and must not stand in the way of messages.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,11 +19,11 @@ pub enum Fault {
     /// SQLite refused.
     #[error("cannot {operation} in {path}")]
     Sqlite {
-        /// What was to be done.
+        /// The operation.
         operation: &'static str,
         /// The file of the tables.
         path: PathBuf,
-        /// What SQLite says.
+        /// SQLite's error.
         #[source]
         source: Arc<rusqlite::Error>,
     },
@@ -70,8 +68,8 @@ impl Database {
             .await
     }
 
-    /// As [`Self::call`] for what only reads, beside which others write. SQLite
-    /// refuses it to write.
+    /// As [`Self::call`], for reading only: others may write meanwhile, and SQLite refuses writes
+    /// here.
     pub async fn read<T: Send + 'static>(
         &self,
         operation: &'static str,

@@ -16,9 +16,9 @@ pub enum LedgerError {
     /// SQLite refused.
     #[error("cannot {operation} the ledger")]
     Sqlite {
-        /// What was to be done.
+        /// The operation.
         operation: &'static str,
-        /// What SQLite says.
+        /// SQLite's error.
         #[source]
         source: rusqlite::Error,
     },
@@ -28,7 +28,7 @@ pub enum LedgerError {
     /// Its log cannot be put on disk.
     #[error("cannot put the ledger on disk")]
     Sync {
-        /// What the kernel says.
+        /// The kernel's error.
         #[source]
         source: io::Error,
     },
@@ -62,7 +62,7 @@ pub enum Fault {
     Ledger {
         /// Its file.
         path: PathBuf,
-        /// What was tried.
+        /// The underlying error.
         #[source]
         source: Arc<LedgerError>,
     },
@@ -71,7 +71,7 @@ pub enum Fault {
     Create {
         /// Which one.
         path: PathBuf,
-        /// What the kernel says.
+        /// The kernel's error.
         #[source]
         source: Arc<io::Error>,
     },
@@ -80,7 +80,7 @@ pub enum Fault {
     Read {
         /// Which one.
         path: PathBuf,
-        /// What the kernel says.
+        /// The kernel's error.
         #[source]
         source: Arc<io::Error>,
     },

@@ -20,7 +20,7 @@ pub use rows::{Page, page};
 pub(crate) use numbers::{Numbers, begin_anew, epoch};
 pub(crate) use rows::MessageRow;
 
-/// Where this gateway's numbers begin.
+/// The numbers of this gateway's events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Series {
     /// Names the series of numbers; another one: the ledger was made anew.
@@ -111,7 +111,7 @@ impl Happening {
 /// What a run's turn took, as its row of `turns` has it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Bill {
-    /// What its processes used.
+    /// The resources that its processes used.
     pub(crate) resources: Option<event::Resources>,
     pub(crate) input_tokens: u64,
     pub(crate) output_tokens: u64,

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 /// read an answer; programs that do are told.
 const WAITING_LIMIT: usize = 64;
 
-/// Who may run a turn.
+/// Lanes: which run may have its turn.
 #[derive(Debug, Clone)]
 pub struct Lanes(Arc<Mutex<State>>);
 
@@ -39,8 +39,7 @@ enum Stage {
     Running,
 }
 
-/// A place in a session's lane, in the order of [`Lanes::enter`]. Dropping it
-/// lets the next one in.
+/// A place in a session's lane, in the order of [`Lanes::enter`]. Dropping it lets the next one in.
 #[derive(Debug)]
 pub struct Ticket {
     lanes: Lanes,

@@ -1,5 +1,5 @@
-//! What was said and done, on the disk: transcripts, the index of sessions and
-//! the ledger. Knows neither how a turn runs nor who asks.
+//! Conversations on the disk: transcripts, the index of sessions and the ledger. Knows neither how
+//! a turn runs nor who asks.
 
 pub mod auth_profile;
 pub mod channels;

@@ -1,9 +1,9 @@
-//! What an agent is to know with its next turn, and is not to be lost until then:
-//! a small table of the ledger.
+//! Notices for an agent's next turn, which must not be lost until then: a small table of the
+//! ledger.
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-/// Notices that are kept for one session; the oldest go first.
+/// The most notices kept for one session; the oldest are dropped first.
 pub const PER_SESSION: usize = 20;
 
 /// Notices that are kept of all sessions.

@@ -33,7 +33,7 @@ pub struct NewDelivery {
     pub run_id: String,
     /// What.
     pub kind: Kind,
-    /// What goes with it.
+    /// Attachments and other extras.
     pub extras: Extras,
     /// Where its files are, beneath the agent's workspace.
     pub paths: Vec<String>,
@@ -114,7 +114,7 @@ pub fn lease(
     Ok(Some(delivery))
 }
 
-/// What the provider calls what it took.
+/// The provider's id of the message.
 fn provider_ids(connection: &Connection, id: u64) -> rusqlite::Result<Vec<String>> {
     let ids: Option<String> = connection
         .prepare_cached("SELECT provider_ids FROM outbox WHERE delivery_id = ?1")?
@@ -184,9 +184,8 @@ pub fn report(
     Ok(state.as_deref().and_then(State::parse))
 }
 
-/// Says in the place of the question `name`, wherever it was put, what was
-/// decided: one that nobody was given is not asked any more, and one that somebody
-/// has is edited into what is `told` of it.
+/// Says in the place of the question `name`, wherever it was put, what was decided: one that nobody
+/// was given is not asked any more, and one that somebody has is edited into what is `told` of it.
 pub fn decided(
     connection: &Connection,
     name: &str,

@@ -67,7 +67,7 @@ pub enum Refusal {
     UnknownAgent {
         /// The one asked for.
         agent: AgentId,
-        /// Those there are.
+        /// Those that exist.
         configured: Vec<String>,
     },
     /// Too many messages wait in the session already.
@@ -93,9 +93,9 @@ pub enum Refusal {
     UnknownAuthProfile {
         /// The one asked for.
         id: String,
-        /// Whose profiles were looked at.
+        /// The agent whose profiles were searched.
         agent: AgentId,
-        /// Those there are, for people.
+        /// Those that exist, for people.
         known: String,
     },
     /// The agent-runner was needed and does not answer.
@@ -107,9 +107,9 @@ pub enum Refusal {
     /// The text fits more than one session.
     #[error("{text:?} may mean several sessions: {}", keys.join(", "))]
     Ambiguous {
-        /// What was asked for.
+        /// The text that was asked for.
         text: String,
-        /// What it fits.
+        /// The keys that it fits.
         keys: Vec<String>,
     },
     /// A turn runs in the session.
@@ -129,7 +129,7 @@ pub enum Refusal {
     LabelTaken {
         /// The label.
         label: String,
-        /// Who has it.
+        /// The session that has it.
         key: String,
     },
     /// A change of a session is not on the disk.
@@ -162,10 +162,10 @@ pub enum Refusal {
     /// The entry of a message is not on the disk.
     #[error("the message was not accepted")]
     NotDurable(#[source] Fault),
-    /// What is to be kept is not in the ledger.
+    /// The ledger could not keep the change.
     #[error(transparent)]
     Unrecorded(#[from] database::Fault),
-    /// What is stored cannot be read.
+    /// Stored data cannot be read.
     #[error("cannot read what is stored")]
     Unreadable(#[source] Fault),
 }

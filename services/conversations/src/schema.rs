@@ -27,8 +27,8 @@ const RUNS: &str = "
     CREATE INDEX open_runs ON runs (state) WHERE ended_ms IS NULL;
 ";
 
-/// What turns cost; a table of its own, because most runs are never looked at
-/// for it. Since version 2.
+/// The costs of turns; a table of its own, because most runs are never looked at for them. Since
+/// version 2.
 const TURNS: &str = "
     CREATE TABLE turns (
         run_id TEXT PRIMARY KEY REFERENCES runs (run_id) ON DELETE CASCADE, unit TEXT NOT NULL,
@@ -126,7 +126,7 @@ const EVENTS: &str = "
                (SELECT count(*) + 1 FROM runs)));
 ";
 
-/// What there is to say on channels. Since version 5.
+/// Deliveries to channels. Since version 5.
 const OUTBOX: &str = "
     CREATE TABLE outbox (
         delivery_id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, kind TEXT NOT
@@ -231,8 +231,7 @@ pub enum SchemaError {
     Newer(i64),
 }
 
-/// How long another writer of the file may take, or a reader such as a backup may
-/// hold it.
+/// How long another writer of the file may take, or a reader such as a backup may hold it.
 const BUSY_DEADLINE: Duration = Duration::from_secs(5);
 
 /// Opens the file, with its tables up to date. Every transaction takes the
@@ -300,9 +299,8 @@ fn make_pages_small(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch("VACUUM")
 }
 
-/// Tables as they were before a command was allowed for one directory. What was
-/// allowed then does not say where, so it is asked about again; the decided
-/// approvals still tell of it.
+/// Tables as they were before a command was allowed for one directory. What was allowed then does
+/// not say where, so it is asked about again; the decided approvals still tell of it.
 fn allow_for_one_directory(connection: &Connection) -> rusqlite::Result<()> {
     if !has_column(connection, "approvals", "form")? {
         connection
@@ -334,7 +332,7 @@ fn has_column(connection: &Connection, table: &str, column: &str) -> rusqlite::R
 mod tests {
     use super::*;
 
-    /// What a file has: tables with their SQL, and its version.
+    /// The contents of a file: its tables with their SQL, and its version.
     fn made(connection: &Connection) -> (Vec<String>, i64) {
         let mut statement = connection
             .prepare("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name")

@@ -24,14 +24,13 @@ use uuid::Uuid;
 
 use crate::lanes::Lanes;
 use crate::refusal::Refusal;
-use crate::storage::{Fault, Leftover, Listed, Storage, Uncounted};
+use crate::storage::{Fault, Leftover, Listed, SessionError, Storage, Uncounted};
 
 pub use compacting::Compacting;
 pub use read::{History, Wanted};
 pub use usage::Answered;
 
-/// Everything that is done with sessions beside sending messages to them.
-/// Cheap to clone.
+/// Everything that is done with sessions beside sending messages to them. Cheap to clone.
 #[derive(Clone)]
 pub struct Sessions {
     storage: Storage,
@@ -45,7 +44,7 @@ pub struct Sessions {
 pub struct NewSession {
     /// Its key; None: one of its own.
     pub key: Option<SessionKey>,
-    /// What is set of it from the beginning.
+    /// The fields that are set from the beginning.
     pub patch: Patch,
     /// The session that starts it.
     pub spawned_by: Option<SessionKey>,
@@ -54,7 +53,7 @@ pub struct NewSession {
 /// A session with everything the index has of it.
 #[derive(Debug)]
 pub struct Shown {
-    /// As clients are told of it.
+    /// The session in the form that clients see.
     pub session: Session,
     /// Its entry in `sessions.json`.
     pub entry: Map<String, Value>,
@@ -78,7 +77,7 @@ impl Sessions {
         page.map_err(|invalid| Refusal::Unreadable(invalid.into()))
     }
 
-    /// The same, to be passed on.
+    /// The same as rows, to be passed on.
     pub async fn rows(&self, query: Query) -> Result<Rows, Refusal> {
         let mut listed = self.listed(query.clone()).await?;
         if !listed.uncounted.is_empty() {
@@ -93,7 +92,7 @@ impl Sessions {
 
     async fn listed(&self, query: Query) -> Result<Listed, Refusal> {
         let listed = self.storage.list(query, self.busy()).await;
-        listed.map_err(Refusal::Unreadable)?
+        listed.map_err(|error| error.refusal(Refusal::Unreadable))
     }
 
     /// The states of sessions in which something happens.
@@ -108,7 +107,7 @@ impl Sessions {
             .collect()
     }
 
-    /// What the entries of the sessions have of `fields`, in their order.
+    /// The given fields of the sessions' entries, in the order of the sessions.
     pub async fn fields(
         &self,
         sessions: &[Session],
@@ -132,7 +131,7 @@ impl Sessions {
         self.storage
             .resolve(text.to_owned(), agent, default)
             .await
-            .map_err(Refusal::Unreadable)?
+            .map_err(|error| error.refusal(Refusal::Unreadable))
     }
 
     /// As [`Sessions::resolve`]; an id that no session has becomes that of a new
@@ -164,8 +163,7 @@ impl Sessions {
         begun.map_err(Refusal::NotSaved)
     }
 
-    /// What the index has of the session of `key`; its messages are not counted
-    /// for it.
+    /// The index entry of the session `key`; its messages are not counted.
     pub async fn entry(&self, key: &SessionKey) -> Result<Map<String, Value>, Refusal> {
         Ok(self.find(key).await?.entry)
     }
@@ -198,18 +196,17 @@ impl Sessions {
         self.is_configured(key.agent())?;
         self.check(key.agent(), &new.patch)?;
         let created = self.storage.create(key, new.patch, new.spawned_by).await;
-        Ok(self.with_state(created.map_err(Refusal::NotSaved)??))
+        Ok(self.with_state(created.map_err(not_saved)?))
     }
 
-    /// Changes what the user can set of a session. One in which a turn runs is
-    /// not archived.
+    /// Changes what the user can set of a session. One in which a turn runs is not archived.
     pub async fn patch(&self, key: &SessionKey, patch: Patch) -> Result<Session, Refusal> {
         if patch.archives() {
             self.is_quiet(key)?;
         }
         self.check(key.agent(), &patch)?;
         let patched = self.storage.patch(key.clone(), patch).await;
-        Ok(self.with_state(patched.map_err(Refusal::NotSaved)??))
+        Ok(self.with_state(patched.map_err(not_saved)?))
     }
 
     /// Changes what the user can set of a session, also before anything was
@@ -227,7 +224,7 @@ impl Sessions {
         }
         self.check(key.agent(), &patch)?;
         let set = self.storage.set(key.clone(), patch).await;
-        Ok(self.with_state(set.map_err(Refusal::NotSaved)??))
+        Ok(self.with_state(set.map_err(not_saved)?))
     }
 
     /// Begins a conversation anew under the same id; `reason` is `new` or
@@ -235,12 +232,11 @@ impl Sessions {
     pub async fn reset(&self, key: &SessionKey, reason: &str) -> Result<Session, Refusal> {
         self.is_quiet(key)?;
         let reset = self.storage.reset(key.clone(), reason.to_owned()).await;
-        Ok(self.with_state(reset.map_err(Refusal::NotSaved)??))
+        Ok(self.with_state(reset.map_err(not_saved)?))
     }
 
-    /// Puts a summary in the place of all but the newest `keep` messages.
-    /// Whoever makes a summary that takes long holds [`Compacting`] meanwhile,
-    /// and gives it back here.
+    /// Puts a summary in the place of all but the newest `keep` messages. Whoever makes a summary
+    /// that takes long holds [`Compacting`] meanwhile, and gives it back here.
     pub async fn compact(
         &self,
         compacting: &Compacting,
@@ -278,11 +274,10 @@ impl Sessions {
             .storage
             .compact(compacting.key().clone(), compaction)
             .await;
-        Ok(self.with_state(compacted.map_err(Refusal::NotSaved)??))
+        Ok(self.with_state(compacted.map_err(not_saved)?))
     }
 
-    /// The entry from which on the newest `keep` messages are told; empty: none
-    /// are.
+    /// The entry from which on the newest `keep` messages are told; empty: none are.
     async fn first_kept(&self, key: &SessionKey, keep: usize) -> Result<String, Refusal> {
         if keep == 0 {
             return Ok(String::new());
@@ -297,27 +292,24 @@ impl Sessions {
         Ok(first.map(|entry| entry.id).unwrap_or_default())
     }
 
-    /// Takes a session out of the index; its transcript is archived, or removed
-    /// for good.
+    /// Takes a session out of the index; its transcript is archived, or removed for good.
     pub async fn delete(&self, key: &SessionKey, leftover: Leftover) -> Result<Deleted, Refusal> {
         self.is_quiet(key)?;
         let archive = self.storage.delete(key.clone(), leftover).await;
-        let archive = archive.map_err(Refusal::NotSaved)??;
+        let archive = archive.map_err(not_saved)?;
         Ok(Deleted {
             key: key.to_string(),
             archive_path: archive.map(|path: PathBuf| path.display().to_string()),
         })
     }
 
-    /// Says that a session's history is being summarised, until the value is
-    /// dropped.
+    /// Says that a session's history is being summarised, until the value is dropped.
     pub fn begin_compaction(&self, key: &SessionKey) -> Result<Compacting, Refusal> {
         let begun = Compacting::begin(&self.compacting, key);
         begun.ok_or_else(|| Refusal::Compacting(key.clone()))
     }
 
-    /// A key for a session that nobody named, below the session's agent that
-    /// starts it.
+    /// A key for a session that nobody named, below the session's agent that starts it.
     fn own_key(&self, spawned_by: Option<&SessionKey>) -> Result<SessionKey, Refusal> {
         let default: AgentId = self.configuration.settings().default_agent.parse()?;
         let (agent, kind) = match spawned_by {
@@ -390,6 +382,10 @@ impl Sessions {
             None => Ok(()),
         }
     }
+}
+
+fn not_saved(error: SessionError) -> Refusal {
+    error.refusal(Refusal::NotSaved)
 }
 
 /// The longest session id that a client may choose, in bytes.

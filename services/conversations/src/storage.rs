@@ -30,8 +30,8 @@ use std::thread;
 
 use openclaw_daemon::Configuration;
 use openclaw_proto::feed::Event;
-use openclaw_sessions::SessionKey;
 use openclaw_sessions::transcript::Message;
+use openclaw_sessions::{SessionKey, now_ms};
 use tokio::sync::oneshot::error::TryRecvError;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
@@ -43,11 +43,12 @@ pub use command::{
 };
 use command::{BackendSessions, Reply};
 pub(crate) use forgetting::SaidIn;
+use ledger::Change;
 pub use ledger::{Record, Spent};
 pub use policy::{begins_anew, only_begins_anew};
 pub use replay::replay;
 pub(crate) use sessions::{Exportable, Listed, Uncounted};
-pub use sessions::{Leftover, Shown, state};
+pub use sessions::{Leftover, SessionError, Shown, state};
 use state_files::StateFiles;
 use work::Done;
 use worker::{Command, Findings, Observers, Worker};
@@ -75,7 +76,7 @@ pub struct Storage {
 /// is answered. It is on the storage thread, and must not wait.
 pub(crate) type Hear = Box<dyn Fn(Vec<Event>) + Send + Sync>;
 
-/// Who hears it, once there is somebody.
+/// The listener, once there is one.
 pub(crate) type Listener = Arc<OnceLock<Hear>>;
 
 /// A command and its place in the queue, which it gives back when it is done.
@@ -89,21 +90,21 @@ struct Envelope {
 pub struct Thread(thread::JoinHandle<()>);
 
 /// An answer that is on its way.
-pub struct Pending<T>(oneshot::Receiver<Result<T, Fault>>);
+pub struct Pending<T, E = Fault>(oneshot::Receiver<Result<T, E>>);
 
-impl<T> Pending<T> {
+impl<T, E: From<Fault>> Pending<T, E> {
     /// The answer, if it is there already.
-    pub fn answered(&mut self) -> Option<Result<T, Fault>> {
+    pub fn answered(&mut self) -> Option<Result<T, E>> {
         match self.0.try_recv() {
             Ok(answer) => Some(answer),
             Err(TryRecvError::Empty) => None,
-            Err(TryRecvError::Closed) => Some(Err(Fault::Stopped)),
+            Err(TryRecvError::Closed) => Some(Err(Fault::Stopped.into())),
         }
     }
 
     /// Waits for it. [`Fault::Stopped`] when the thread ended before.
-    pub async fn answer(self) -> Result<T, Fault> {
-        self.0.await.unwrap_or(Err(Fault::Stopped))
+    pub async fn answer(self) -> Result<T, E> {
+        self.0.await.unwrap_or_else(|_| Err(Fault::Stopped.into()))
     }
 }
 
@@ -144,14 +145,22 @@ impl Storage {
     /// Makes the user's message durable and enters its run into the ledger, or
     /// finds the run that its idempotency key names.
     pub async fn accept(&self, incoming: Incoming) -> Result<Acceptance, Fault> {
-        let accept = |reply| Command::Accept(Box::new(incoming), reply);
-        self.send(accept).await?.answer().await
+        let accept = move |state_files: &mut StateFiles| state_files.accept(incoming);
+        self.send(|reply| Command::Work(work::boxed(accept, reply)))
+            .await?
+            .answer()
+            .await
     }
 
     /// Notes that a run's turn begins, and says which sessions backends keep.
     pub async fn begin(&self, run_id: &str, key: &SessionKey) -> Result<BackendSessions, Fault> {
-        self.call(|reply| Command::Begin(run_id.to_owned(), key.clone(), reply))
-            .await
+        let (run_id, key) = (run_id.to_owned(), key.clone());
+        self.work(move |state_files| {
+            let begun = Done::looking(state_files.begin(&key)?);
+            let at_ms = now_ms();
+            Ok(begun.noting(Change::Running { run_id, key, at_ms }))
+        })
+        .await
     }
 
     /// Appends entries; they are in order with what is sent later, whether or
@@ -161,7 +170,9 @@ impl Storage {
         key: &SessionKey,
         messages: Vec<Message>,
     ) -> Result<Pending<()>, Fault> {
-        self.send(|reply| Command::Append(key.clone(), messages, reply))
+        let key = key.clone();
+        let say = move |state_files: &mut StateFiles| state_files.say(&key, messages, None);
+        self.send(|reply| Command::Work(work::boxed(say, reply)))
             .await
     }
 
@@ -173,26 +184,25 @@ impl Storage {
         message: Message,
         (name, text): (&str, &str),
     ) -> Result<(), Fault> {
-        let (message, said) = (Box::new(message), (name.to_owned(), text.to_owned()));
-        self.call(|reply| Command::Announce(key.clone(), message, said, reply))
+        let (key, name, text) = (key.clone(), name.to_owned(), text.to_owned());
+        self.work(move |state_files| state_files.say(&key, vec![message], Some((&name, &text))))
             .await
     }
 
-    /// Notes that something happened elsewhere, in order with everything else.
-    /// Nobody waits for it, so it takes nobody's place in the queue: what there
-    /// is of it is bounded where it happens.
+    /// Notes that something happened elsewhere, in order with everything else. Nobody waits for it,
+    /// so it takes nobody's place in the queue: what there is of it is bounded where it happens.
     pub fn record(&self, happening: Happening) {
-        let (reply, _) = oneshot::channel();
-        let command = Command::Record(happening, reply);
+        let (reply, _) = oneshot::channel::<Result<(), Fault>>();
+        let work = |_: &mut StateFiles| Ok(Done::looking(()).telling(happening));
         let envelope = Envelope {
-            command,
+            command: Command::Work(work::boxed(work, reply)),
             _place: None,
         };
         // Without the thread there is no ledger to note it in.
         let _ = self.sender.send(envelope);
     }
 
-    /// Where the numbers of what happens begin.
+    /// The series of numbers of this gateway's events.
     pub fn series(&self) -> &Series {
         &self.series
     }
@@ -202,36 +212,42 @@ impl Storage {
         let _ = self.listener.set(Box::new(hear));
     }
 
-    /// Whether a run came with a backup: the suite that was backed up has gone on
-    /// with it.
+    /// Whether a run came with a backup: the suite that was backed up has gone on with it.
     pub fn is_from_backup(&self, record: &Record) -> bool {
         self.restored_ms.is_some_and(|at| record.created_ms <= at)
     }
 
     /// Makes the end of a run durable.
     pub async fn close(&self, closing: Closing) -> Result<(), Fault> {
-        self.call(|reply| Command::Close(Box::new(closing), reply))
-            .await
+        let close = |reply| {
+            let close = |state_files: &mut StateFiles| state_files.close(closing, reply);
+            Command::Work(Box::new(close))
+        };
+        self.send(close).await?.answer().await
     }
 
     /// The run as the ledger has it.
     pub async fn find(&self, run_id: &str) -> Result<Option<StoredRun>, Fault> {
-        self.call(|reply| Command::Find(run_id.to_owned(), reply))
+        let run_id = run_id.to_owned();
+        self.work(move |state_files| Ok(Done::looking(state_files.find(&run_id)?)))
             .await
     }
 
     /// Does `work` with the books, in order with everything else.
-    async fn work<T: Send + 'static>(
+    async fn work<T: Send + 'static, E: From<Fault> + Send + 'static>(
         &self,
-        work: impl FnOnce(&mut StateFiles) -> Result<Done<T>, Fault> + Send + 'static,
-    ) -> Result<T, Fault> {
-        self.call(|reply| Command::Work(work::boxed(work, reply)))
+        work: impl FnOnce(&mut StateFiles) -> Result<Done<T>, E> + Send + 'static,
+    ) -> Result<T, E> {
+        self.send(|reply| Command::Work(work::boxed(work, reply)))
+            .await?
+            .answer()
             .await
     }
 
     /// The last `limit` runs and what they cost, the newest first.
     pub async fn last(&self, limit: u32) -> Result<Vec<(Record, Option<Spent>)>, Fault> {
-        self.call(|reply| Command::Last(limit, reply)).await
+        self.work(move |state_files| Ok(Done::looking(state_files.last(limit)?)))
+            .await
     }
 
     /// How many sessions the indexes have.
@@ -241,31 +257,30 @@ impl Storage {
 
     /// Looks after old sessions soon: what is said of them may have changed.
     pub async fn maintain(&self) -> Result<(), Fault> {
-        self.call(Command::Maintain).await
+        self.send(Command::Maintain).await?.answer().await
     }
 
-    /// What would be done with old sessions, where it is only to be said.
+    /// What maintenance would do with old sessions where it may only report.
     pub fn findings(&self) -> Vec<String> {
         let findings = self.findings.lock();
         findings.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Ends the thread after everything sent before; the indexes are written.
+    /// Ends the thread after all earlier commands, and writes the indexes.
     pub async fn stop(&self, thread: Thread) {
-        let stopped = self.call(Command::Stop).await;
+        let stopped = match self.send(Command::Stop).await {
+            Ok(stopped) => stopped.answer().await,
+            Err(fault) => Err(fault),
+        };
         if stopped.is_ok() && thread.0.join().is_err() {
             openclaw_daemon::failure::report_text("end the storage", "its thread panicked");
         }
     }
 
-    async fn call<T>(&self, command: impl FnOnce(Reply<T>) -> Command) -> Result<T, Fault> {
-        self.send(command).await?.answer().await
-    }
-
-    async fn send<T>(
+    async fn send<T, E>(
         &self,
-        command: impl FnOnce(Reply<T>) -> Command,
-    ) -> Result<Pending<T>, Fault> {
+        command: impl FnOnce(Reply<T, E>) -> Command,
+    ) -> Result<Pending<T, E>, Fault> {
         let place = Arc::clone(&self.room).acquire_owned().await;
         let (reply, answer) = oneshot::channel();
         let envelope = Envelope {

@@ -7,6 +7,7 @@
 
 use std::path::PathBuf;
 
+use openclaw_agent_clis::{claude, codex};
 use openclaw_config::paths::Paths;
 
 /// A CLI that has logins.
@@ -33,16 +34,16 @@ impl Login {
     /// What the CLI is called, for people.
     pub fn title(self) -> &'static str {
         match self {
-            Self::Claude => "Claude Code",
-            Self::Codex => "Codex",
+            Self::Claude => claude::CLI.title,
+            Self::Codex => codex::CLI.title,
         }
     }
 
     /// Whose account it is of.
     pub fn provider(self) -> &'static str {
         match self {
-            Self::Claude => "anthropic",
-            Self::Codex => "openai",
+            Self::Claude => claude::CLI.provider,
+            Self::Codex => codex::CLI.provider,
         }
     }
 

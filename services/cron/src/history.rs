@@ -5,7 +5,7 @@ use openclaw_proto::schedule::JobRun;
 use openclaw_terminal::table::{self, Shape};
 use openclaw_terminal::{Failure, output};
 
-use crate::gateway::Gateway;
+use crate::gateway::ScheduleGateway;
 use crate::{job, named, when};
 
 /// Arguments of `cron history`.
@@ -22,7 +22,7 @@ pub(crate) struct History {
 }
 
 impl History {
-    pub(crate) async fn execute(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
+    pub(crate) async fn execute(&self, gateway: &ScheduleGateway<'_>) -> Result<(), Failure> {
         let found = match &self.job {
             Some(name) => Some(named::with_runs(gateway, name).await?),
             None => None,

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use fields::{Fields, Without};
 
-pub use gateway::Gateway;
+pub use gateway::ScheduleGateway;
 pub use job::{problem, way_out};
 
 /// Arguments of `cron`.
@@ -115,7 +115,7 @@ impl Cron {
     ///
     /// # Errors
     /// What the gateway does not do, and why.
-    pub async fn execute(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
+    pub async fn execute(&self, gateway: &ScheduleGateway<'_>) -> Result<(), Failure> {
         match &self.action {
             None => self.list.execute(gateway).await,
             Some(Action::List(list)) => list.execute(gateway).await,
@@ -133,7 +133,7 @@ impl Cron {
 }
 
 impl Add {
-    async fn execute(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
+    async fn execute(&self, gateway: &ScheduleGateway<'_>) -> Result<(), Failure> {
         let fields = self.fields.of_new(&self.text.join(" "))?;
         let job = gateway.said(gateway.client.add(&fields).await)?;
         told(gateway, &job, "added", self.json).await
@@ -141,7 +141,7 @@ impl Add {
 }
 
 impl Edit {
-    async fn execute(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
+    async fn execute(&self, gateway: &ScheduleGateway<'_>) -> Result<(), Failure> {
         let job = named::find(gateway, &self.job).await?;
         let text = self.text.join(" ");
         let fields = self.fields.of_change(&text, &self.without, &job)?;
@@ -151,7 +151,7 @@ impl Edit {
 }
 
 impl Show {
-    async fn execute(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
+    async fn execute(&self, gateway: &ScheduleGateway<'_>) -> Result<(), Failure> {
         let found = named::find(gateway, &self.job).await?;
         if self.json {
             return output::document(&found.fields);
@@ -160,7 +160,12 @@ impl Show {
     }
 }
 
-async fn told(gateway: &Gateway<'_>, job: &Job, done: &str, json: bool) -> Result<(), Failure> {
+async fn told(
+    gateway: &ScheduleGateway<'_>,
+    job: &Job,
+    done: &str,
+    json: bool,
+) -> Result<(), Failure> {
     if json {
         return output::document(&job.fields);
     }
@@ -179,13 +184,13 @@ async fn told(gateway: &Gateway<'_>, job: &Job, done: &str, json: bool) -> Resul
     Ok(())
 }
 
-async fn run(gateway: &Gateway<'_>, name: &str) -> Result<(), Failure> {
+async fn run(gateway: &ScheduleGateway<'_>, name: &str) -> Result<(), Failure> {
     let job = named::find(gateway, name).await?;
     let run = gateway.said(gateway.client.run(&job.id).await)?;
     output::stdout_line(&format!("running {}: {run}", output::line(&job.name)))
 }
 
-async fn switch(gateway: &Gateway<'_>, name: &str, is_on: bool) -> Result<(), Failure> {
+async fn switch(gateway: &ScheduleGateway<'_>, name: &str, is_on: bool) -> Result<(), Failure> {
     let job = named::find(gateway, name).await?;
     let fields: Value = json!({ "enabled": is_on });
     let job = gateway.said(gateway.client.change(&job.id, &fields).await)?;
@@ -199,7 +204,7 @@ async fn switch(gateway: &Gateway<'_>, name: &str, is_on: bool) -> Result<(), Fa
 }
 
 impl Several {
-    async fn remove(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
+    async fn remove(&self, gateway: &ScheduleGateway<'_>) -> Result<(), Failure> {
         if let Some(agent) = &self.agent_made {
             let removed = gateway.said(gateway.client.remove_made(agent).await)?;
             return output::stdout_line(&match removed {

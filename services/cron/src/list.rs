@@ -6,7 +6,7 @@ use openclaw_terminal::table::{self, Shape};
 use openclaw_terminal::{Failure, output};
 use serde_json::Value;
 
-use crate::gateway::Gateway;
+use crate::gateway::ScheduleGateway;
 use crate::job;
 
 /// Arguments of `cron list`.
@@ -18,7 +18,7 @@ pub(crate) struct List {
 }
 
 impl List {
-    pub(crate) async fn execute(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
+    pub(crate) async fn execute(&self, gateway: &ScheduleGateway<'_>) -> Result<(), Failure> {
         let (jobs, is_on) = gateway.said(gateway.client.jobs().await)?;
         if self.json {
             let all: Vec<Value> = jobs.into_iter().map(|job| job.fields).collect();

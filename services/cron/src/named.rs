@@ -4,14 +4,14 @@ use openclaw_proto::schedule::{Job, JobRun};
 use openclaw_terminal::Failure;
 use serde_json::Value;
 
-use crate::gateway::Gateway;
+use crate::gateway::ScheduleGateway;
 use crate::job;
 
 /// Shows the jobs.
 const LIST: &str = "`openclawctl cron list` shows the jobs";
 
 /// The job of this name or id, or the only one with this beginning.
-pub(crate) async fn find(gateway: &Gateway<'_>, text: &str) -> Result<Job, Failure> {
+pub(crate) async fn find(gateway: &ScheduleGateway<'_>, text: &str) -> Result<Job, Failure> {
     let (jobs, _) = gateway.said(gateway.client.jobs().await)?;
     among(jobs, text)
 }
@@ -20,7 +20,10 @@ pub(crate) async fn find(gateway: &Gateway<'_>, text: &str) -> Result<Job, Failu
 const LOOKED_THROUGH: u32 = 1000;
 
 /// The id of the job that is meant, also where it is removed and only its runs are known.
-pub(crate) async fn with_runs(gateway: &Gateway<'_>, text: &str) -> Result<String, Failure> {
+pub(crate) async fn with_runs(
+    gateway: &ScheduleGateway<'_>,
+    text: &str,
+) -> Result<String, Failure> {
     let failure = match find(gateway, text).await {
         Ok(job) => return Ok(job.id),
         Err(failure) => failure,

@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use openclaw_config::{Environment, Paths};
-use openclaw_contacts::{Channels, Devices, Gateway as Contacts, Pairing, Send, Token};
-use openclaw_cron::{Cron, Gateway as Schedule};
+use openclaw_contacts::{Channels, ContactsGateway, Devices, Pairing, Send, Token};
+use openclaw_cron::{Cron, ScheduleGateway};
 use openclaw_login::Auth;
 use openclaw_proto::call::CallError;
 use openclaw_proto::{channel_admin, schedule};
@@ -48,7 +48,9 @@ pub(crate) fn send(arguments: &Send, environment: &Environment) -> Result<ExitCo
 pub(crate) fn cron(arguments: &Cron, environment: &Environment) -> Result<ExitCode, Failure> {
     reach(environment, async |paths, failure| {
         let client = schedule::Client::new(paths.gateway_socket());
-        arguments.execute(&Schedule { client, failure }).await
+        arguments
+            .execute(&ScheduleGateway { client, failure })
+            .await
     })
 }
 
@@ -69,10 +71,10 @@ pub(crate) fn auth(arguments: &Auth, environment: &Environment) -> Result<ExitCo
 
 fn execute(
     environment: &Environment,
-    command: impl AsyncFnOnce(&Contacts<'_>) -> Result<(), Failure>,
+    command: impl AsyncFnOnce(&ContactsGateway<'_>) -> Result<(), Failure>,
 ) -> Result<ExitCode, Failure> {
     reach(environment, async |paths, failure| {
-        let contacts = Contacts {
+        let contacts = ContactsGateway {
             client: channel_admin::Client::new(paths.gateway_socket()),
             failure,
             paths,

@@ -1,5 +1,4 @@
-//! Paired devices, their tokens (of which only a hash is kept), and devices
-//! that want to be paired.
+//! Paired devices, their tokens (of which only a hash is kept), and devices that want to be paired.
 
 mod record;
 
@@ -139,10 +138,9 @@ impl Devices {
             .await
     }
 
-    /// Notes that a device wants to be paired; returns the request. One that
-    /// asks for anything else than before is a new request with an id of its
-    /// own, and the old id is unknown from then on: whoever approves an id gets
-    /// what he saw under it.
+    /// Notes that a device wants to be paired; returns the request. One that asks for anything else
+    /// than before is a new request with an id of its own, and the old id is unknown from then on:
+    /// whoever approves an id gets what he saw under it.
     pub async fn wish(&self, wish: DeviceRequest) -> Result<Pending, Fault> {
         self.0
             .call("note a device", move |connection| {

@@ -94,6 +94,8 @@ impl Check {
     }
 }
 
+/// The topic of what this machine must have.
+const PROGRAMS: &str = "programs and units";
 /// What checks are about, by how their names begin; the rest are confinements.
 const TOPICS: [(&str, &[&str]); 5] = [
     ("settings", &["configuration", "keys of"]),
@@ -111,10 +113,8 @@ const TOPICS: [(&str, &[&str]); 5] = [
         ],
     ),
     (
-        "programs and units",
-        &[
-            "program", "openclaw", "unit", "linger", "claude", "codex", "drop-in", "bus",
-        ],
+        PROGRAMS,
+        &["program", "openclaw", "unit", "linger", "drop-in", "bus"],
     ),
     (
         "daemons",
@@ -139,6 +139,12 @@ const GAP: usize = 2;
 
 fn topic(name: &str) -> &'static str {
     let begins = |beginnings: &[&str]| beginnings.iter().any(|it| name.starts_with(it));
+    if openclaw_agent_clis::ALL
+        .iter()
+        .any(|cli| cli.program == name)
+    {
+        return PROGRAMS;
+    }
     let found = TOPICS.iter().find(|(_, beginnings)| begins(beginnings));
     found.map_or(SANDBOX, |(topic, _)| topic)
 }

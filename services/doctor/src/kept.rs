@@ -10,8 +10,6 @@ use openclaw_sessions::forgetting::Words;
 use openclaw_settings::Settings;
 use serde::Serialize;
 
-/// Where agent CLIs keep their sessions in the home of an agent, when somebody starts them there.
-const CLIS: [&str; 2] = [".claude", ".codex"];
 /// What these files end with.
 const SESSION: &str = "jsonl";
 /// Files looked at in one place: more are somebody's archive.
@@ -162,7 +160,8 @@ impl Remains {
 }
 
 fn is_session(relative: &Path) -> bool {
-    is_line(relative) && CLIS.iter().any(|folder| relative.starts_with(folder))
+    let mut clis = openclaw_agent_clis::ALL.into_iter();
+    is_line(relative) && clis.any(|cli| relative.starts_with(cli.folder))
 }
 
 /// Where there is nothing but sessions.

@@ -53,8 +53,7 @@ pub fn configured(settings: &Settings, environment: &Environment) -> Vec<Check> 
     checks.extend(files::closed_workspaces(settings));
     checks.extend(files::shut_places(settings));
     checks.extend(leftovers::workspaces(settings));
-    checks.push(programs::claude(settings, environment));
-    checks.push(programs::codex(settings, environment));
+    checks.extend(programs::clis(settings, environment));
     let doubts = settings.doubts.iter();
     checks.extend(doubts.map(|doubt| {
         let fix = "correct it; openclawctl config validate shows what is left";

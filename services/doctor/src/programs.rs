@@ -1,8 +1,8 @@
 //! The programs that must be there.
 
+use openclaw_agent_clis::AgentCli;
 use openclaw_config::{Environment, programs};
-use openclaw_settings::Settings;
-use openclaw_settings::{AgentSettings, Backend};
+use openclaw_settings::{Backend, Settings};
 
 use crate::check::Check;
 
@@ -40,57 +40,25 @@ pub(crate) fn suite(environment: &Environment) -> Vec<Check> {
     }
 }
 
-/// A CLI that answers turns, as the doctor knows it.
-struct Cli {
-    name: &'static str,
-    backend: Backend,
-    fix: &'static str,
+/// The agent CLIs that answer turns.
+pub(crate) fn clis(settings: &Settings, environment: &Environment) -> Vec<Check> {
+    let clis = openclaw_agent_clis::ALL.into_iter();
+    clis.map(|it| cli(it, settings, environment)).collect()
 }
 
-const CLAUDE: Cli = Cli {
-    name: "claude",
-    backend: Backend::ClaudeCli,
-    fix: "npm install -g @anthropic-ai/claude-code, then log in with: claude",
-};
-const CODEX: Cli = Cli {
-    name: "codex",
-    backend: Backend::CodexCli,
-    fix: "npm install -g @openai/codex, then log in with: codex login",
-};
-
-/// The Claude Code CLI.
-pub(crate) fn claude(settings: &Settings, environment: &Environment) -> Check {
-    cli(&CLAUDE, settings, environment, |agent| &agent.claude_path)
-}
-
-/// The Codex CLI.
-pub(crate) fn codex(settings: &Settings, environment: &Environment) -> Check {
-    cli(&CODEX, settings, environment, |agent| &agent.codex_path)
-}
-
-fn cli(
-    cli: &Cli,
-    settings: &Settings,
-    environment: &Environment,
-    program: fn(&AgentSettings) -> &String,
-) -> Check {
-    let name = cli.name;
+fn cli(cli: &'static AgentCli, settings: &Settings, environment: &Environment) -> Check {
+    let (name, own) = (cli.program, Backend::Cli(cli));
     // Those that ask for it first: for the others it need not be there.
     let mut agents: Vec<_> = settings.agents.values().collect();
-    agents.sort_by_key(|agent| {
-        (
-            agent.backend != cli.backend,
-            agent.id != settings.default_agent,
-        )
-    });
+    agents.sort_by_key(|agent| (agent.backend != own, agent.id != settings.default_agent));
     let missing = agents.iter().find_map(|agent| {
-        let program = program(agent);
+        let program = agent.cli_paths.program(cli);
         programs::on_path(program, environment)
             .is_none()
             .then_some((*agent, program))
     });
     let Some((agent, program)) = missing else {
-        let found = agents.first().map(|agent| program(agent));
+        let found = agents.first().map(|agent| agent.cli_paths.program(cli));
         let found = found.and_then(|it| programs::on_path(it, environment));
         return found.map_or_else(
             || Check::ok(name, "no agent uses it"),
@@ -99,9 +67,13 @@ fn cli(
     };
     let missing = format!("there is no program {program}");
     match agent.backend {
-        backend if backend == cli.backend => {
+        backend if backend == own => {
             let missing = format!("{missing}, with which the agent {} answers", agent.id);
-            Check::fail(name, missing, cli.fix)
+            let fix = format!(
+                "npm install -g {}, then log in with: {}",
+                cli.package, cli.login
+            );
+            Check::fail(name, missing, fix)
         }
         Backend::Auto => Check::ok(name, format!("{missing}; other backends are used")),
         _ => Check::ok(
@@ -133,12 +105,9 @@ mod tests {
             .into_iter()
             .collect();
             let settings = openclaw_settings::load(&environment).unwrap();
-            assert_eq!(
-                claude(&settings, &environment).state,
-                claude_is,
-                "{backend}"
-            );
-            assert_eq!(codex(&settings, &environment).state, codex_is, "{backend}");
+            let checks = clis(&settings, &environment);
+            let states: Vec<_> = checks.iter().map(|check| check.state).collect();
+            assert_eq!(states, [claude_is, codex_is], "{backend}");
         }
     }
 
@@ -156,7 +125,7 @@ mod tests {
             .into_iter()
             .collect();
         let settings = openclaw_settings::load(&environment).unwrap();
-        let check = claude(&settings, &environment);
+        let check = &clis(&settings, &environment)[0];
         assert_eq!(check.state, State::Fail);
         assert!(check.detail.contains("coder"), "{}", check.detail);
     }

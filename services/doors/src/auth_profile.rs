@@ -1,5 +1,4 @@
-//! Which auth profiles there are only the agent-runner knows, which has the
-//! credentials.
+//! Which auth profiles there are only the agent-runner knows, which has the credentials.
 
 use openclaw_conversations::Refusal;
 use openclaw_proto::runner;

@@ -98,8 +98,7 @@ impl Front {
         self.rotations.subscribe()
     }
 
-    /// Whether `peer` may come in with what it presents. Refusals are counted
-    /// and logged here.
+    /// Whether `peer` may come in with what it presents. Refusals are counted and logged here.
     pub fn admit(&self, peer: &Peer, presented: Option<&str>) -> Result<(), Denied> {
         let secrets = self.secrets();
         if secrets.are_none_needed() {

@@ -1,7 +1,6 @@
-//! The gateway's ways in: gRPC over the control socket, HTTP over TCP, and who
-//! is let in over TCP. Each enters the core by [`Submitter::submit`]. WebSocket is a
-//! crate of its own above, which takes over the connections that ask for it
-//! ([`WebSocket`]).
+//! The gateway's ways in: gRPC over the control socket, HTTP over TCP, and who is let in over TCP.
+//! Each enters the core by [`Submitter::submit`]. WebSocket is a crate of its own above, which
+//! takes over the connections that ask for it ([`WebSocket`]).
 //!
 //! [`Submitter::submit`]: openclaw_runs::Submitter::submit
 

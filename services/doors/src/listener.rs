@@ -51,9 +51,8 @@ const CLOSE_DEADLINE: Duration = Duration::from_millis(500);
 
 /// Takes over the connections that ask for a WebSocket.
 pub trait WebSocket: Send + Sync {
-    /// Answers the handshake of `peer` on whatever path it was asked for, and
-    /// serves the connection in a task of its own. A request that is no
-    /// handshake is answered with what is wrong in it.
+    /// Answers the handshake of `peer` on whatever path it was asked for, and serves the connection
+    /// in a task of its own. A request that is no handshake is answered with what is wrong in it.
     fn upgrade(self: Arc<Self>, request: Request<Incoming>, peer: Peer) -> Response<Body>;
 }
 

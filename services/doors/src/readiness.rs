@@ -10,8 +10,7 @@ use openclaw_runs::Core;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
-/// How long another daemon may take to say that it is there. Its unit may have
-/// to be started first.
+/// How long another daemon may take to say that it is there. Its unit may have to be started first.
 const DEADLINE: Duration = Duration::from_secs(3);
 /// Who asks more often gets the same answer: the checks reach other daemons
 /// and the disk, and everybody may ask.

@@ -25,8 +25,7 @@ const BUFFER: usize = 1024;
 /// Between two looks at the file where there is no news of it.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Bytes of all decisions of a turn: those about as many questions as it may
-/// ask.
+/// Bytes of all decisions of a turn: those about as many questions as it may ask.
 const SIZE_LIMIT: u64 = 1 << 20;
 
 /// Characters of who decided; a client chooses its name itself.
@@ -39,7 +38,7 @@ pub struct Decided {
     pub id: String,
     /// The answer.
     pub decision: Decision,
-    /// Who gave it, for people.
+    /// The person who decided, for people.
     pub by: String,
 }
 
@@ -106,7 +105,7 @@ fn lines(text: &[u8]) -> impl Iterator<Item = Decided> {
     whole.filter_map(|line| serde_json::from_slice(line).ok())
 }
 
-/// What waits for a decision in one turn.
+/// The questions of one turn that wait for a decision.
 #[derive(Debug)]
 pub struct Decisions {
     path: PathBuf,
@@ -118,7 +117,7 @@ pub struct Decisions {
 type Waiting = HashMap<String, oneshot::Sender<Decided>>;
 
 impl Decisions {
-    /// Those that come in at `path`.
+    /// The decisions that arrive at `path`.
     pub fn new(path: PathBuf) -> Self {
         Self {
             path,
@@ -127,7 +126,7 @@ impl Decisions {
         }
     }
 
-    /// Where they come in.
+    /// The path at which they arrive.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -8,10 +8,9 @@ use std::time::Duration;
 
 use nix::sys::statvfs::statvfs;
 
-/// Room that is left to the rest of the machine: enough to log, to answer and
-/// to clean up.
+/// Room that is left to the rest of the machine: enough to log, to answer and to clean up.
 const RESERVE: u64 = 1 << 30;
-/// Of a small disk it is this part: a twentieth.
+/// The reserve of a small disk, as a part of it: a twentieth.
 const PART: u64 = 20;
 /// Of what is free where less than the reserve is left already, a turn may use this part: an
 /// ordinary turn needs little, and what turns leave comes together.
@@ -39,13 +38,13 @@ pub struct Disk(Vec<Place>);
 #[derive(Debug)]
 struct Place {
     path: PathBuf,
-    /// What has to be left.
+    /// The space that must be left.
     least: Room,
     /// Whether less than the reserve was left before the turn.
     before: bool,
 }
 
-/// What is free of a file system, or all of it.
+/// The free space of a file system, or its size.
 #[derive(Debug, Clone, Copy)]
 struct Room {
     bytes: u64,
@@ -54,7 +53,7 @@ struct Room {
     names: u64,
 }
 
-/// What is used up of the file system that `path` is on.
+/// The shortage on the file system of `path`, if there is one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Short {
     path: PathBuf,
@@ -118,7 +117,7 @@ impl Disk {
         Self(places.collect())
     }
 
-    /// Where too little is left, and of what.
+    /// The path with too little left, and what is short.
     #[must_use]
     pub fn used_up(&self) -> Option<Short> {
         self.0.iter().find_map(|place| {
@@ -177,7 +176,7 @@ fn kept(free: u64, reserve: u64) -> u64 {
     }
 }
 
-/// What is free for a user, and all there is.
+/// The space that is free for a user, and all there is.
 fn room(path: &PathBuf) -> Option<(Room, Room)> {
     let found = statvfs(path).ok()?;
     let room = |blocks: u64, names: u64| Room {

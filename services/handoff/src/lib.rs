@@ -1,13 +1,11 @@
 //! What the agent-runner and the processes that it starts hand one another.
 //!
-//! A process is told what it is for over its standard input ([`order`],
-//! [`servers`]). What a turn comes to returns through its [`spool`]; while it
-//! runs, [`decisions`] and messages ([`steering`]) reach it through files beside
-//! that. So neither needs the other to stay.
+//! A process is told what it is for over its standard input ([`order`], [`servers`]). What a turn
+//! comes to returns through its [`spool`]; while it runs, [`decisions`] and messages ([`steering`])
+//! reach it through files beside that. So neither needs the other to stay.
 
 pub mod child;
 pub mod decisions;
-pub mod dialogue;
 pub mod disk;
 mod failure;
 #[cfg(fuzzing)]

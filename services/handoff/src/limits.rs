@@ -26,7 +26,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Those of the configuration, for an agent that has spent so many US dollars today.
+    /// The limits of the configuration, for an agent that has spent so many US dollars today.
     pub fn of(limits: &settings::Limits, spent_today: f64) -> Self {
         Self {
             steps: limits.steps,
@@ -38,8 +38,7 @@ impl Limits {
         }
     }
 
-    /// US dollars after which the CLI is to stop by itself: it alone knows
-    /// what its calls cost.
+    /// US dollars after which the CLI is to stop by itself: it alone knows what its calls cost.
     pub fn cost(&self) -> f64 {
         let left = self.cost_per_day - self.spent_today;
         self.cost_per_turn.min(left).max(LEAST_COST)

@@ -55,7 +55,7 @@ impl Meter {
     }
 }
 
-/// Where a process is in the unified hierarchy (cgroups(7)).
+/// The path of a process in the unified hierarchy (cgroups(7)).
 fn group_of(pid: u32) -> Option<PathBuf> {
     let own = fs::read_to_string(format!("/proc/{pid}/cgroup")).ok()?;
     let path = own.lines().find_map(|line| line.strip_prefix("0::/"))?;
@@ -117,8 +117,7 @@ fn read(path: &Path) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// Fields 14 to 17 of proc_pid_stat(5): user and system time, its own and its
-/// children's.
+/// Fields 14 to 17 of proc_pid_stat(5): user and system time, its own and its children's.
 fn used_ticks(folder: &Path) -> Option<u64> {
     let stat = read(&folder.join("stat")).ok()?;
     let (_, fields) = stat.rsplit_once(')')?;

@@ -1,13 +1,13 @@
 //! What a turn's process is told, over its standard input: lines of JSON.
 //!
-//! The first one starts the agent; a process that stands ready for the next
-//! turn has had it already. The second one is the turn. For an agent of ours a
-//! third one is the conversation before it, which the process passes on unread.
-//! Credentials go this way and no other: not on the disk, not through the
-//! environment.
+//! The first one starts the agent; a process that stands ready for the next turn has had it
+//! already. The second one is the turn. For an agent of ours a third one is the conversation before
+//! it, which the process passes on unread. Credentials go this way and no other: not on the disk,
+//! not through the environment.
 
 use std::path::PathBuf;
 
+use openclaw_agent_clis::Dialogue;
 use openclaw_model_api::bill::Budget;
 use openclaw_model_api::relay::{Prices, Relay};
 use openclaw_model_api::route::Stop;
@@ -21,17 +21,14 @@ use openclaw_tools::approval::Rules;
 use openclaw_turn::{Offer, TurnRequest};
 use serde::{Deserialize, Serialize};
 
-use crate::dialogue::Dialogue;
 use crate::limits::Limits;
 use crate::proxies::Proxies;
 use crate::servers::Pace;
 
-/// Bytes of one line: a turn is at most one gRPC message, and JSON escapes at
-/// worst double it.
+/// Bytes of one line: a turn is at most one gRPC message, and JSON escapes at worst double it.
 pub const LINE_LIMIT: usize = 2 * openclaw_proto::MESSAGE_LIMIT;
 
-/// The FIFO through which a CLI's server of our tools asks, in the folder that the
-/// CLI is given.
+/// The FIFO through which a CLI's server of our tools asks, in the folder that the CLI is given.
 pub const REQUEST_PIPE: &str = "request";
 /// The FIFO through which it hears the answers.
 pub const RESPONSE_PIPE: &str = "response";
@@ -41,7 +38,7 @@ pub const RESPONSE_PIPE: &str = "response";
 pub struct ProcessSpec {
     /// The run that it is for.
     pub run_id: String,
-    /// Whose process it is.
+    /// The agent of the process.
     pub agent_id: String,
     /// The service unit this runs in; empty without a service manager.
     pub unit: String,
@@ -49,7 +46,7 @@ pub struct ProcessSpec {
     pub memory_max: u64,
     /// The names of limits that are the session's.
     pub own_limits: Vec<String>,
-    /// Where events go.
+    /// The path of the spool for events.
     pub spool: PathBuf,
     /// Holds, when the turn is ended by somebody, the reason.
     pub reason: PathBuf,
@@ -69,16 +66,16 @@ pub struct ProcessSpec {
     pub variables: Vec<(String, String)>,
     /// Whether the agent's standard input is the turn socket.
     pub socket: bool,
-    /// What it may reach over its network.
+    /// Its network reach.
     pub proxies: Proxies,
-    /// What a CLI may ask for before there is a turn.
+    /// The requests that a CLI may make before there is a turn.
     pub waiting: Option<Waiting>,
 }
 
-/// What a CLI's server of our tools asks for at its start.
+/// The first request of a CLI's server of our tools.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Waiting {
-    /// Where it asks.
+    /// The FIFO of its requests.
     pub pipe: PathBuf,
     /// Which tools there are,
     pub offer: Offer,
@@ -87,7 +84,7 @@ pub struct Waiting {
     pub servers: Option<WaitingServers>,
 }
 
-/// What is taken of the servers of tools before there is a turn.
+/// The tools of servers that are offered before there is a turn.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct WaitingServers {
     /// Decides of their tools.
@@ -105,11 +102,11 @@ pub struct Order {
     pub session_id: String,
     /// When the message came, in Unix milliseconds; 0: not known.
     pub received_ms: i64,
-    /// Where the message came from.
+    /// The channel of the message.
     pub channel: String,
     /// The backend's name.
     pub backend: String,
-    /// Who answers: the provider of the model,
+    /// The provider of the model that answers,
     pub provider: String,
     /// and the model.
     pub model: String,
@@ -123,31 +120,31 @@ pub struct Order {
     pub memory: PathBuf,
     /// The gateway's socket, for the tools that are about jobs.
     pub gateway: PathBuf,
-    /// What the host tool `status` says.
+    /// The answer of the host tool `status`.
     pub status: String,
-    /// What it may spend.
+    /// Its budget.
     pub budget: Budget,
-    /// What it may search.
+    /// Its search of memory.
     pub searches: Allowance,
-    /// What the model's provider may do beside answering.
+    /// The provider's own tools that are granted.
     pub grants: Grants,
     /// The tools that there are.
     pub offer: Offer,
     /// Decides of the tools of servers, to which a connection comes with this.
     pub policy: Policy,
-    /// What commands are judged by.
+    /// The rules for commands.
     pub rules: Rules,
     /// How confined they run.
     pub terms: Terms,
     /// How long a call waits to be allowed, in milliseconds.
     pub approval_ms: u64,
-    /// Where decisions come in.
+    /// The path at which decisions arrive.
     pub decisions: PathBuf,
     /// How the agent is spoken to.
     pub speech: Speech,
 }
 
-/// What a turn may search.
+/// The search of memory for a turn.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Allowance {
     /// Searches.
@@ -157,7 +154,7 @@ pub struct Allowance {
 }
 
 impl Allowance {
-    /// What the configuration says.
+    /// The configured limits.
     pub fn of(settings: &RunnerSettings, agent: &AgentSettings) -> Self {
         let price = match (&settings.memory.embedder, &settings.embedding) {
             (Embedder::Remote { model, .. }, Some(Ok(provider))) => Price::find(provider, model),
@@ -175,28 +172,26 @@ impl Allowance {
 pub enum Speech {
     /// Our own agent, over the turn socket.
     Socket {
-        /// What the agent is told, but for the tools of servers and the conversation.
+        /// The request to the agent, without the tools of servers and the conversation.
         request: Box<TurnRequest>,
-        /// Where the model is asked, in order; empty: there is none.
+        /// The stops at which the model is asked, in order; empty: there is none.
         route: Vec<Stop>,
-        /// The longest that all waits of one question may take, in
-        /// milliseconds.
+        /// The longest that all waits of one question may take, in milliseconds.
         patience_ms: u64,
     },
     /// A CLI that is not ours, over its standard input and output.
     Cli {
-        /// What is said to it.
+        /// The dialogue with it.
         dialogue: Box<Dialogue>,
-        /// Where its MCP server finds the host tools.
+        /// The path at which its MCP server finds the host tools.
         tools: PathBuf,
-        /// What is behind its proxy to the model; `None`: it has keys of its
-        /// own, and no proxy.
+        /// The target of its proxy to the model; `None`: it has keys of its own, and no proxy.
         relay: Option<Box<Relay>>,
         /// How the model behind it is to be asked.
         wanted: Box<ModelOptions>,
-        /// What it may do at most.
+        /// Its limits.
         limits: Limits,
-        /// What the models behind its proxy cost.
+        /// The prices of the models behind its proxy.
         prices: Prices,
     },
 }
@@ -207,7 +202,7 @@ impl Speech {
         match self {
             // It is told of those that come later.
             Self::Socket { .. } => Pace::Prompt,
-            Self::Cli { dialogue, .. } => dialogue.patience(),
+            Self::Cli { dialogue, .. } => Pace::of(dialogue.cli()),
         }
     }
 
@@ -220,7 +215,7 @@ impl Speech {
     }
 }
 
-/// What a process says first.
+/// The first message of a process.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Hello {
     /// The number of the process.

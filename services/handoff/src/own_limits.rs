@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 /// Why a turn has no limits.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// What the session has is not an object of limits.
+    /// The session's limits are not an object.
     #[error(
         "the limits of session {0} are no JSON object; clear them with `openclawctl sessions patch {0} --set limits=`"
     )]

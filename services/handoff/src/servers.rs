@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use openclaw_agent_clis::AgentCli;
 use openclaw_sandbox::Plan;
 use openclaw_settings::LogLevel;
 use serde::{Deserialize, Serialize};
@@ -65,9 +66,19 @@ pub enum Pace {
     /// It may be there in a moment: all do.
     #[default]
     Prompt,
-    /// It takes longer: only those whose agent cannot be told of tools that
-    /// come later.
+    /// It takes longer: only those whose agent cannot be told of tools that come later.
     Late,
     /// Nobody does.
     Slow,
+}
+
+impl Pace {
+    /// Which servers of tools are waited for before a CLI asks its model.
+    pub fn of(cli: &AgentCli) -> Self {
+        if cli.hears_of_tools {
+            Self::Prompt
+        } else {
+            Self::Late
+        }
+    }
 }

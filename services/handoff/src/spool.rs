@@ -27,8 +27,7 @@ const ENDING: &str = "events";
 /// The line that says that the process has its turn. What comes before it may
 /// be forgotten: nothing was asked of the agent yet.
 const BEGUN: &[u8] = br#"{"begun":true}"#;
-/// More events than a turn has. What says that it is a later one was not
-/// written by a turn.
+/// More events than a turn has. What says that it is a later one was not written by a turn.
 const EVENTS: u64 = 1 << 53;
 
 /// Where a run's spool is in `folder`.
@@ -108,8 +107,7 @@ pub enum Refused {
     },
 }
 
-/// The writing end. The file is locked while this lives, and goes with it when
-/// no turn was begun.
+/// The writing end. The file is locked while this lives, and goes with it when no turn was begun.
 #[derive(Debug)]
 pub struct Spool {
     path: PathBuf,
@@ -160,8 +158,7 @@ impl Spool {
         Ok(Self::new(path, header.run_id.clone(), file, 0, false))
     }
 
-    /// Takes over the spool of a process that is gone, to close it. `None`: it
-    /// is not gone.
+    /// Takes over the spool of a process that is gone, to close it. `None`: it is not gone.
     pub fn take_over(path: &Path, run_id: &str, seq: u64) -> io::Result<Option<Self>> {
         let file = OpenOptions::new().read(true).append(true).open(path)?;
         match lock(file) {

@@ -26,9 +26,8 @@ pub fn input() -> io::Result<(UnixStream, OwnedFd)> {
     pair(Shutdown::Read)
 }
 
-/// Our end, to read from, and theirs, to be a program's standard output or
-/// standard error. Descriptors that are passed along with the text are closed
-/// by the kernel: read(2) takes none.
+/// Our end, to read from, and theirs, to be a program's standard output or standard error.
+/// Descriptors that are passed along with the text are closed by the kernel: read(2) takes none.
 pub fn output() -> io::Result<(UnixStream, OwnedFd)> {
     pair(Shutdown::Write)
 }

@@ -1,8 +1,7 @@
 //! Messages that come for a turn while it goes on.
 //!
-//! The daemon appends them to a file beside the turn's spool, and the turn's
-//! process reads them from there when its agent asks: neither needs the other
-//! to be alive for that.
+//! The daemon appends them to a file beside the turn's spool, and the turn's process reads them
+//! from there when its agent asks: neither needs the other to be alive for that.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};

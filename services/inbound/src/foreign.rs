@@ -30,8 +30,7 @@ pub fn name(name: &str) -> String {
     one_line(&words.join(" "))
 }
 
-/// Who speaks: what people call them, and the id that lists have. Anybody may take
-/// anybody's name.
+/// Who speaks: what people call them, and the id that lists have. Anybody may take anybody's name.
 pub fn speaker(person: &Person) -> String {
     let names = [&person.display_name, &person.user_name];
     let mut names = names.into_iter().map(|it| name(it));

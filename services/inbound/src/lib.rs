@@ -1,7 +1,6 @@
-//! What comes in on channels: who may talk, what they may, and which agent
-//! answers; and what a reply that goes out asks for. Nothing here reads or writes
-//! (but for `media`, which looks at files of the workspace that a reply names):
-//! settings and facts go in, a verdict comes out.
+//! What comes in on channels: who may talk, what they may, and which agent answers; and what a
+//! reply that goes out asks for. Nothing here reads or writes (but for `media`, which looks at
+//! files of the workspace that a reply names): settings and facts go in, a verdict comes out.
 
 mod approvers;
 mod binding;

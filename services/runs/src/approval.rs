@@ -23,7 +23,7 @@ pub enum Refused {
     /// That decision was not offered; with the reason, if one is known.
     #[error("{decision} is not allowed for this approval{}", because(.why))]
     NotAllowed {
-        /// What was decided.
+        /// The decision.
         decision: &'static str,
         /// Why it was not offered; empty: nobody said.
         why: String,
@@ -50,9 +50,9 @@ fn because(why: &str) -> String {
 /// Something that wants to be allowed.
 #[derive(Debug, Clone)]
 pub struct Approval {
-    /// What it is asked for by.
+    /// The id it is asked for by.
     pub id: String,
-    /// What clients are shown: command, cwd, session, run, …
+    /// The fields that clients see: command, cwd, session, run, …
     pub request: Map<String, Value>,
     /// When it was asked, in Unix milliseconds.
     pub created_ms: i64,

@@ -19,11 +19,11 @@ use crate::run::Run;
 /// How long a runner that is being started again is waited for.
 const ABSENCE: Duration = Duration::from_secs(10);
 
-/// What waits to be allowed: asked, decided and told.
+/// Approvals: asked, decided and announced.
 pub struct Approvals {
-    /// What waits.
+    /// The waiting approvals.
     pub pending: Pending,
-    /// What was asked and decided.
+    /// The log of approvals.
     pub log: ApprovalLog,
     configuration: Configuration,
     runner: runner::Client,
@@ -46,8 +46,7 @@ impl Approvals {
         }
     }
 
-    /// Enters a client's request, which waits for `patience`, and tells those
-    /// who may decide.
+    /// Enters a client's request, which waits for `patience`, and tells those who may decide.
     pub fn request(
         &self,
         id: Option<String>,
@@ -186,8 +185,7 @@ impl Approvals {
         Ok(approval)
     }
 
-    /// A decision counts when the runner has it. One that is being started again
-    /// is waited for.
+    /// A decision counts when the runner has it. One that is being started again is waited for.
     async fn tell_runner(
         &self,
         run_id: &str,

@@ -1,4 +1,4 @@
-//! What happens below the doors, told to whoever subscribed.
+//! The bus: events below the doors, for subscribers.
 //!
 //! One after another, in the order in which it happens, and before whatever
 //! published it goes on: a subscriber takes note and returns, and never waits.
@@ -15,14 +15,13 @@ use openclaw_jobs::Job;
 
 /// Something that happened.
 pub enum DomainEvent<'a> {
-    /// A message has a run. Whether it is accepted is what
-    /// [`Run::settled`] says.
+    /// A message has a run. Whether it is accepted is what [`Run::settled`] says.
     RunBegan(&'a Arc<Run>),
     /// A scheduled job changed, or a run of it began or ended.
     JobChanged {
         /// The job's id.
         job_id: &'a str,
-        /// What became of it.
+        /// The outcome.
         action: JobAction,
         /// None: it is gone.
         job: Option<&'a Job>,
@@ -35,11 +34,11 @@ pub enum DomainEvent<'a> {
     ApprovalRequested(&'a Approval),
     /// It was decided, or nobody did in time.
     ApprovalResolved {
-        /// What was asked.
+        /// The question.
         approval: &'a Approval,
         /// How it ended.
         outcome: Outcome,
-        /// Who decided.
+        /// The person who decided.
         by: &'a str,
     },
     /// The storage has written that this happened, in the order of its numbers.
@@ -56,10 +55,10 @@ pub enum DomainEvent<'a> {
     SystemEvent {
         /// The session.
         key: &'a SessionKey,
-        /// What happened.
+        /// The text of the event.
         text: &'a str,
     },
-    /// What a session's entry says of it was changed by a command.
+    /// A command changed the entry of a session.
     SessionChanged {
         /// The session.
         key: &'a SessionKey,
@@ -72,12 +71,12 @@ pub enum DomainEvent<'a> {
         key: &'a SessionKey,
         /// The id of the entry.
         message_id: &'a str,
-        /// What was said.
+        /// The text.
         text: &'a str,
     },
 }
 
-/// What became of a scheduled job.
+/// The change of a scheduled job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JobAction {
     /// It is new.

@@ -1,5 +1,4 @@
-//! Commands: messages that the gateway answers itself, beside the lanes, at
-//! every door.
+//! Commands: messages that the gateway answers itself, beside the lanes, at every door.
 
 mod about;
 mod stop;
@@ -25,14 +24,14 @@ const KEPT: u32 = 20;
 /// The name of the answer to a command that its sender may not use.
 const REFUSED: &str = "refused";
 
-/// What somebody is told who may not use a command, in OpenClaw's words.
+/// The answer to somebody who may not use a command, in OpenClaw's words.
 const NOT_AUTHORIZED: &str = "You are not authorized to use this owner-only command.";
 
-/// The same, of a command that guests may use.
+/// The same for a command that guests may use.
 const NOT_A_GUEST: &str = "You are not authorized to use this command: it is for those whom the \
                            lists of this channel name.";
 
-/// Why a command came to nothing; the sender is told.
+/// The reason for which a command failed; the sender is told.
 #[derive(Debug, thiserror::Error)]
 enum Failure {
     #[error("{}", failure::chain(.0))]
@@ -45,8 +44,7 @@ enum Failure {
     Compaction { session: String, why: String },
 }
 
-/// The name that a transcript has of a command, other than one that begins the
-/// conversation anew.
+/// The name that a transcript has of a command, other than one that begins the conversation anew.
 pub(crate) fn name(written: &str) -> Option<&'static str> {
     let names = COMMANDS.iter().map(|command| command.name);
     let is_elsewhere = written == RESET_COMMAND;
@@ -82,7 +80,7 @@ impl Order {
         })
     }
 
-    /// What the transcript calls it.
+    /// Its name in the transcript.
     pub(crate) fn name(&self) -> &'static str {
         if !self.sender.may(self.command) {
             return REFUSED;
@@ -95,7 +93,7 @@ impl Order {
         }
     }
 
-    /// What its sender is told who may not use it.
+    /// The answer to a sender who may not use it.
     fn refused(&self) -> &'static str {
         match self.command.access {
             Access::Owner => NOT_AUTHORIZED,
@@ -222,7 +220,7 @@ impl Ask<'_> {
         self.run.key.agent().as_str()
     }
 
-    /// Who sent it, on its channel.
+    /// The sender, on its channel.
     fn id(&self) -> &str {
         match self.sender.id.as_str() {
             "" => &self.run.channel,

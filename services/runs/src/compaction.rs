@@ -48,7 +48,7 @@ pub(crate) struct Room<'a> {
     pub(crate) run_id: &'a str,
     /// All that may be sent to the model, in tokens.
     pub(crate) tokens: u64,
-    /// Of it, what is not the conversation.
+    /// The part of it that is not the conversation.
     pub(crate) reserved: u64,
     /// Runs whose messages are not part of the conversation yet.
     pub(crate) waiting: &'a HashSet<String>,
@@ -58,7 +58,7 @@ pub(crate) struct Room<'a> {
     pub(crate) auth_profile: Option<AuthProfile>,
 }
 
-/// What the model was asked for summaries, those that came to nothing too.
+/// The use of the model for summaries, failed ones included.
 #[derive(Debug, Default)]
 pub(crate) struct Spent {
     /// US dollars; 0 when nobody knows.
@@ -66,7 +66,7 @@ pub(crate) struct Spent {
     pub(crate) usage: Usage,
 }
 
-/// What became of it.
+/// The outcome.
 #[derive(Debug)]
 pub enum Made {
     /// Older messages are told by a summary now.
@@ -143,7 +143,7 @@ impl Compactor {
         }
     }
 
-    /// Makes room when there is too little; what that took is added to `spent`.
+    /// Makes room when there is too little, and adds its use to `spent`.
     pub(crate) async fn make_room(
         &self,
         room: &Room<'_>,

@@ -36,12 +36,11 @@ use crate::wake::Waker;
 /// The longest time the last turns may take when the gateway stops.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// The parts, each with what it needs of those below it. Nothing of this crate
-/// takes it whole.
+/// The parts, each with what it needs of those below it. Nothing of this crate takes it whole.
 pub struct Core {
     /// The configuration as it holds now.
     pub configuration: Configuration,
-    /// Where conversations are kept.
+    /// The storage of conversations.
     pub storage: Storage,
     /// The sessions.
     pub sessions: Sessions,
@@ -53,15 +52,15 @@ pub struct Core {
     pub lanes: Lanes,
     /// The runs that are live.
     pub runs: Registry,
-    /// What is counted.
+    /// The counters.
     pub counters: Arc<Counters>,
-    /// What happened elsewhere and waits to be told.
+    /// Events from elsewhere that wait to be told.
     pub system_events: SystemEvents,
-    /// Where it is told what happens.
+    /// The bus of events.
     pub bus: Bus,
     /// The feed of events, for those who follow it from a number on.
     pub feed: Arc<Feed>,
-    /// What there is to say on channels.
+    /// The outbox: deliveries to channels.
     pub outbox: Arc<Outbox>,
     /// The small tables beside the runs in the ledger.
     pub database: Database,
@@ -69,7 +68,7 @@ pub struct Core {
     pub approvals: Arc<Approvals>,
     /// Makes room in conversations.
     pub compactor: Compactor,
-    /// What agents answered that were woken.
+    /// The answers of agents that were woken.
     pub heartbeats: Heartbeats,
     /// When the gateway was started.
     pub started: Instant,
@@ -80,7 +79,7 @@ pub struct Core {
     standby: Standby,
     status: StatusLine,
     turns: Arc<Turns>,
-    /// What is done beside the calls. Closed when nothing is accepted any more.
+    /// The background tasks. Closed when nothing is accepted any more.
     pub tasks: TaskTracker,
 }
 
@@ -301,9 +300,8 @@ impl Core {
         keys::routed(&self.configuration.settings(), channel, route, agent_id)
     }
 
-    /// Where words are in what was said to an agent, or when it is empty, to all
-    /// of them; with `forget`, they are taken out for good, also from what is kept
-    /// ready for the next message.
+    /// Where words are in what was said to an agent, or when it is empty, to all of them; with
+    /// `forget`, they are taken out for good, also from what is kept ready for the next message.
     pub async fn mentions(
         &self,
         words: &str,

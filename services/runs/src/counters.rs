@@ -1,4 +1,4 @@
-//! What is counted, for `/metrics`.
+//! Counters for `/metrics`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,4 +1,4 @@
-//! What happens, from a number on: what is kept first, then what comes.
+//! The feed of events from a number on: kept ones first, then new ones.
 //!
 //! What happened for good is told by the storage, which numbers it as it writes
 //! it ([`DomainEvent::Recorded`]); what a run says meanwhile is told on the bus.
@@ -34,8 +34,7 @@ const SUBSCRIBERS: usize = 64;
 /// How often old events are looked for. Keeping some for longer does no harm.
 const PRUNE_INTERVAL: Duration = Duration::from_secs(3600);
 
-/// What an event that is kept takes in a queue; none is much larger, as texts
-/// in them are cut.
+/// The size of a kept event in a queue; none is much larger, because their texts are cut.
 const EVENT_COST: usize = 512;
 
 /// Why there are no more events.
@@ -63,8 +62,7 @@ pub struct Feed {
     database: Database,
     series: Series,
     listeners: Mutex<Listeners>,
-    /// Whether somebody has a queue: while nobody has, what runs say costs
-    /// nothing.
+    /// Whether somebody has a queue: while nobody has, what runs say costs nothing.
     is_heard: AtomicBool,
     room: Arc<Semaphore>,
 }
@@ -91,7 +89,7 @@ impl Feed {
         })
     }
 
-    /// What `subscription` wants, at the reader's speed as far as that goes.
+    /// The events of `subscription`, at the reader's speed as far as possible.
     pub fn subscribe(
         self: &Arc<Self>,
         subscription: Subscription,
@@ -134,7 +132,7 @@ impl Feed {
         }
     }
 
-    /// A queue of what happens from now on; the number of the last event before.
+    /// A queue of events from now on, and the number of the last event before.
     fn listen(&self, selector: Selector, live: bool) -> (Arc<Queue>, u64) {
         let queue = Arc::new(Queue::new(selector, live));
         let mut listeners = self.lock();

@@ -34,8 +34,7 @@ impl Heartbeats {
         }
     }
 
-    /// Follows the turn of an agent that was woken for `reason`, and tells how
-    /// it ended.
+    /// Follows the turn of an agent that was woken for `reason`, and tells how it ended.
     pub(crate) fn follow(&self, events: Events, reason: &'static str) {
         let own = self.clone();
         self.tasks.spawn(async move {

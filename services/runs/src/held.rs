@@ -1,5 +1,5 @@
-//! What the sandbox of this machine makes of an agent, and what answers it, which
-//! the agent-runner alone knows.
+//! The sandbox's verdict on an agent and the backend that answers it; only the agent-runner knows
+//! them.
 
 use openclaw_proto::runner;
 use openclaw_settings::{AgentSettings, Backend};
@@ -15,7 +15,7 @@ pub struct RunnerAgent {
     pub level: String,
     /// When commands are asked about; empty: it starts no turn.
     pub ask: String,
-    /// What answers; empty: nobody does.
+    /// The backend that answers; empty: none.
     pub backend: String,
 }
 
@@ -26,7 +26,7 @@ impl RunnerAgent {
     }
 }
 
-/// What the agent-runner says of the agent; `None`: it does not answer.
+/// The agent-runner's report on the agent; `None`: it does not answer.
 pub async fn agent(runner: &runner::Client, id: &str) -> Option<RunnerAgent> {
     let status = runner.status().await.ok()?;
     let mut agents = status.agents.into_iter();

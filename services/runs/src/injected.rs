@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::bus::{Bus, DomainEvent};
 
-/// Who says it, as OpenClaw writes it.
+/// The author, as OpenClaw writes it.
 pub const API: &str = "openai-responses";
 /// Likewise.
 pub const PROVIDER: &str = "openclaw";

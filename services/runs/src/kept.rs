@@ -1,4 +1,4 @@
-//! Turns that the runner keeps until it is told to forget them.
+//! Turns that the runner keeps until they are closed.
 
 use std::time::Duration;
 
@@ -46,15 +46,13 @@ pub(crate) async fn stop(runner: &runner::Client, run_id: &str, reason: &str) {
     insistently(|| runner.cancel_turn(run_id, end)).await;
 }
 
-/// The turns that the runner keeps until they are closed, however long it is
-/// away.
+/// The turns that the runner keeps until they are closed, however long it is away.
 pub async fn all(runner: &runner::Client) -> Vec<String> {
     let kept = insistently(|| runner.kept_turns()).await;
     kept.unwrap_or_default()
 }
 
-/// Asks the runner until it answers. None when it refuses: asking again would
-/// not help.
+/// Asks the runner until it answers. None when it refuses: asking again would not help.
 async fn insistently<T, F>(call: impl Fn() -> F) -> Option<T>
 where
     F: Future<Output = Result<T, CallError>>,

@@ -5,8 +5,7 @@ use openclaw_settings::Settings;
 /// The provider of models that are named without one.
 pub const DEFAULT_PROVIDER: &str = "anthropic";
 
-/// Provider and model that are configured for an agent. Empty: the backend
-/// chooses.
+/// Provider and model that are configured for an agent. Empty: the backend chooses.
 pub fn configured(settings: &Settings, agent: &str) -> (String, String) {
     let own = settings.agent(agent).and_then(|agent| agent.model.clone());
     let Some(name) = own.or_else(|| settings.default_model.clone()) else {

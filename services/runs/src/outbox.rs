@@ -1,5 +1,4 @@
-//! What there is to say on channels: given to whoever says it, one after the
-//! other.
+//! The outbox: deliveries are given to the channel daemons one after the other.
 //!
 //! The rows are the ledger's. Here is who has which account's, and what wakes
 //! them: a look at the table after everything that may have added a row.
@@ -85,7 +84,7 @@ pub struct Outbox {
     news: watch::Sender<u64>,
     fleeting: broadcast::Sender<Delivery>,
     takers: Mutex<HashMap<(String, String), CancellationToken>>,
-    /// What failed for good, the last one of each account.
+    /// The last permanent failure of each account.
     failures: Mutex<Vec<Failed>>,
     closing: CancellationToken,
 }
@@ -102,8 +101,7 @@ impl Outbox {
         })
     }
 
-    /// The deliveries of an account, as they come. Whoever had them before has
-    /// them no more.
+    /// The deliveries of an account, as they come. Whoever had them before has them no more.
     pub fn take(
         self: &Arc<Self>,
         wanted: Wanted,
@@ -159,7 +157,7 @@ impl Outbox {
         self.database.read("look up a delivery's file", find).await
     }
 
-    /// Notes what became of a delivery; what it is then.
+    /// Notes the outcome of a delivery, and returns its new state.
     pub async fn report(&self, report: Report) -> Result<State, Refused> {
         let id = report.id;
         let is_over = matches!(report.outcome, Outcome::Undeliverable(_));
@@ -182,7 +180,7 @@ impl Outbox {
         state.ok_or(Refused::Unknown(id))
     }
 
-    /// What failed last of an account, as the ledger names it, if that is not long ago.
+    /// The last recent failure of an account, by its name in the ledger.
     pub fn failed(&self, account: &AccountName) -> Option<Failed> {
         let since = failures_since();
         let failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
@@ -195,8 +193,8 @@ impl Outbox {
         *failures = failed;
     }
 
-    /// What becomes of the delivery `name` until `patience` is over; its state, what the
-    /// provider calls it, and why it is not there.
+    /// Waits for the delivery `name` until `patience` is over, and returns its state, the
+    /// provider's id, and the reason if it failed.
     pub async fn outcome_of(
         &self,
         name: &str,

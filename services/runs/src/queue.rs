@@ -21,7 +21,7 @@ use settings::Drop;
 
 pub use settings::{Change, Mode, Settings};
 
-/// What a client wants of a message that finds its session busy.
+/// A client's wish for a message that arrives while its session is busy.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct QueueRequest {
     /// Instead of the session's own mode.
@@ -31,7 +31,7 @@ pub struct QueueRequest {
     pub waits: bool,
 }
 
-/// What becomes of messages that find their session busy.
+/// The queue: messages that arrive while their session is busy.
 pub(crate) struct Queue {
     configuration: Configuration,
     lanes: Lanes,

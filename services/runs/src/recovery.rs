@@ -45,8 +45,7 @@ impl Recovery {
     /// heard of is started now, unless the machine was started since: then it may
     /// have run, and whatever it did must not be done twice unasked.
     pub(crate) async fn take_up(&self, records: Vec<Record>) {
-        // A turn is asked with nothing that waits behind it: none begins before all wait
-        // that do.
+        // A turn is asked with nothing that waits behind it: none begins before all wait that do.
         let all_wait = CancellationToken::new();
         let _begin = all_wait.clone().drop_guard();
         for record in records {
@@ -111,15 +110,7 @@ impl Recovery {
             return Ok(false);
         }
         if let Some(outcome) = known.outcome {
-            let mut ended = record;
-            ended.outcome = Some(outcome.clone());
-            let text = said(&replay(&transcript, &ended)?);
-            let settings = self.turns.configuration.settings();
-            let agent = settings.agent(run.key.agent().as_str());
-            let workspace = agent.map(|agent| agent.workspace.clone());
-            let reply = reply_text::on_channel(&run, &outcome, text.clone(), workspace).await;
-            let outcome = silenced(outcome, &text);
-            self.close(ended, key, outcome, Vec::new(), reply).await?;
+            self.close_known(record, &run, outcome, &transcript).await?;
             return Ok(false);
         }
         self.runs.start(&run);
@@ -157,6 +148,25 @@ impl Recovery {
         };
         self.tasks.spawn(resume.instrument(span));
         Ok(true)
+    }
+
+    /// Closes a run whose end is in its transcript already.
+    async fn close_known(
+        &self,
+        mut record: Record,
+        run: &Run,
+        outcome: Kind,
+        transcript: &Path,
+    ) -> Result<(), Fault> {
+        record.outcome = Some(outcome.clone());
+        let text = said(&replay(transcript, &record)?);
+        let settings = self.turns.configuration.settings();
+        let agent = settings.agent(run.key.agent().as_str());
+        let workspace = agent.map(|agent| agent.workspace.clone());
+        let reply = reply_text::on_channel(run, &outcome, text.clone(), workspace).await;
+        let outcome = silenced(outcome, &text);
+        let key = run.key.clone();
+        self.close(record, key, outcome, Vec::new(), reply).await
     }
 
     /// Ends a run that came with a backup. The suite that was backed up has gone on
@@ -233,7 +243,7 @@ fn accepted(record: Record) -> Accepted {
     }
 }
 
-/// What a transcript says of a run.
+/// The state of a run by its transcript.
 #[derive(Debug, Default)]
 struct Known {
     said: Option<Intent>,
@@ -243,8 +253,7 @@ struct Known {
     outcome: Option<Kind>,
 }
 
-/// The outcome of a run that said `text`, of which nobody is told if it is the
-/// token of silence.
+/// The outcome of a run that said `text`, of which nobody is told if it is the token of silence.
 fn silenced(mut outcome: Kind, text: &str) -> Kind {
     if let Kind::Done(done) = &mut outcome
         && silence::is_silent(text)

@@ -44,15 +44,15 @@ pub struct Run {
     pub id: String,
     /// Its session.
     pub key: SessionKey,
-    /// Where its message came from.
+    /// The channel of its message.
     pub channel: String,
-    /// Where on that.
+    /// The route on that channel.
     pub route: Option<Route>,
     /// The client's name for its message.
     pub idempotency_key: Option<String>,
     /// Its events.
     pub log: EventLog,
-    /// What its message says, as long as that may be edited.
+    /// The text of its message while that may be edited.
     pub(crate) words: MessageText,
     /// Set when the message found its session busy.
     pub queued: OnceLock<Queued>,
@@ -78,7 +78,7 @@ pub struct Run {
     status: watch::Sender<MessageStatus>,
 }
 
-/// What became of the message.
+/// The state of the message.
 #[derive(Debug, Clone)]
 pub enum MessageStatus {
     /// It is on its way to the disk.
@@ -102,8 +102,7 @@ impl Run {
         place(self) == place(other)
     }
 
-    /// Whether its message came from whoever sent that of `other`, as their channel
-    /// knows people.
+    /// Whether its message came from whoever sent that of `other`, as their channel knows people.
     pub(crate) fn is_of_sender_of(&self, other: &Self) -> bool {
         let sender = |run: &Self| {
             let route = run.route.clone()?;
@@ -153,8 +152,7 @@ impl Run {
         })
     }
 
-    /// What clients of the WebSocket protocol know the run by: the idempotency
-    /// key, as in OpenClaw.
+    /// The run's id for clients of the WebSocket protocol: the idempotency key, as in OpenClaw.
     pub fn public_id(&self) -> &str {
         self.idempotency_key.as_deref().unwrap_or(&self.id)
     }
@@ -164,7 +162,7 @@ impl Run {
         self.status.send_replace(status);
     }
 
-    /// What became of the message, once it is known.
+    /// Waits for the outcome of the message.
     pub async fn settled(&self) -> MessageStatus {
         let mut status = self.status.subscribe();
         let known = status
@@ -195,8 +193,7 @@ impl Run {
         is_live
     }
 
-    /// Waits until the run is stopped and the runner had its time to end its
-    /// turn.
+    /// Waits until the run is stopped and the runner had its time to end its turn.
     pub(crate) async fn given_up(&self) {
         self.breaker.cancelled().await;
         let stopped_at = self.stopped_at.get().copied();
@@ -235,7 +232,7 @@ impl Run {
         self.cancel.cancel();
     }
 
-    /// What whoever waits for the answer at a command line is told of that.
+    /// The note about that for somebody who waits at a command line.
     pub(crate) fn absorbed_note(&self) -> Option<&'static str> {
         let why = self.absorbed.get().copied();
         why.filter(|_| self.channel == DEFAULT_CHANNEL)

@@ -42,8 +42,7 @@ impl Standby {
         }
     }
 
-    /// The run id for the next turn of a session, if a process stands ready for
-    /// it.
+    /// The run id for the next turn of a session, if a process stands ready for it.
     pub(crate) fn take(&self, key: &SessionKey) -> Option<String> {
         let mut ready = self.lock();
         let agent = key.agent();
@@ -62,8 +61,7 @@ impl Standby {
         }
     }
 
-    /// Ends the processes that have read a session of `agent`, or of any agent
-    /// when that is empty.
+    /// Ends the processes that have read a session of `agent`, or of any agent when that is empty.
     pub(crate) fn release_readers(&self, agent: &str) {
         let has_read = |(of, session): &(AgentId, Option<SessionKey>)| {
             session.is_some() && (agent.is_empty() || of.as_str() == agent)
@@ -84,9 +82,8 @@ impl Standby {
             .spawn(async move { kept::close(&runner, &run_id).await });
     }
 
-    /// Keeps the run id that the agent's next turn is to have, or the one of
-    /// this session, unless there is a run of that id: one that waits for its
-    /// turn, or that never had one.
+    /// Keeps the run id that the agent's next turn is to have, or the one of this session, unless
+    /// there is a run of that id: one that waits for its turn, or that never had one.
     pub(crate) async fn reserve(&self, agent: &AgentId, session: Option<SessionKey>, run_id: &str) {
         let known = self.storage.find(run_id).await;
         if Uuid::parse_str(run_id).is_err() || !matches!(known, Ok(None)) {

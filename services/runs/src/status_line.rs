@@ -1,4 +1,4 @@
-//! What the service manager shows of the gateway.
+//! The gateway's status line for the service manager.
 
 use openclaw_conversations::Lanes;
 use openclaw_conversations::storage::Storage;

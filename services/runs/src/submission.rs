@@ -21,8 +21,7 @@ use crate::standby::Standby;
 use crate::stream::{self, Events};
 use crate::turn::{Extra, Turns};
 
-/// Bytes of one message. A pasted file may be long; what is longer belongs
-/// into the workspace.
+/// Bytes of one message. A pasted file may be long; what is longer belongs into the workspace.
 pub const TEXT_LIMIT: usize = 1024 * 1024;
 
 /// Bytes of an idempotency key. A UUID has 36.
@@ -40,7 +39,7 @@ pub fn is_model(text: &str) -> bool {
 
 /// A message that was accepted.
 pub struct Started {
-    /// What its sender is told.
+    /// The answer to its sender.
     pub accepted: Accepted,
     /// The run's events, the terminal one last.
     pub events: Events,
@@ -64,10 +63,9 @@ pub struct Submitter {
 }
 
 impl Submitter {
-    /// Starts a run for `message`, or finds the live one that its idempotency
-    /// key names; true when it was found. Whether the message is accepted is
-    /// what [`Run::settled`] says. `run_id` is the new run's; None: one that
-    /// stands ready, or any.
+    /// Starts a run for `message`, or finds the live one that its idempotency key names; true when
+    /// it was found. Whether the message is accepted is what [`Run::settled`] says. `run_id` is the
+    /// new run's; None: one that stands ready, or any.
     pub fn submit(
         &self,
         message: Message,

@@ -1,4 +1,4 @@
-//! What happened elsewhere and an agent is to know with its next turn.
+//! System events: news from elsewhere for an agent's next turn.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,7 +13,7 @@ use openclaw_sessions::{AgentId, SessionKey, now_ms};
 
 use crate::bus::{Bus, DomainEvent};
 
-/// Events that wait for a session's next turn; the oldest go first, as in
+/// The most events that wait for a session's next turn; the oldest are dropped first, as in
 /// OpenClaw.
 const PER_SESSION: usize = notices::PER_SESSION;
 /// Sessions with waiting events.
@@ -188,8 +188,7 @@ fn trimmed(text: &str) -> String {
     text.trim().chars().take(LENGTH).collect()
 }
 
-/// What the model is asked where a run was begun for events alone, which are its
-/// `text`.
+/// The prompt of a run that was begun for events alone, which are its `text`.
 pub(crate) fn asked(channel: &str, text: String) -> String {
     if channel == SYSTEM && text != PROMPT {
         format!("{text}\n\n{PROMPT}")

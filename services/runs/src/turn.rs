@@ -54,31 +54,29 @@ pub(crate) use resumption::Left;
 pub(crate) use session_ids::SessionIds;
 pub(crate) use tails::Tails;
 
-/// What the user is told when the conversation begins anew, in OpenClaw's words.
+/// The answer when the conversation begins anew, in OpenClaw's words.
 const ANEW: &str = "✅ New session started.";
 
-/// What a client may say beside its message.
+/// A client's options beside its message.
 #[derive(Debug, Clone, Default)]
 pub struct Extra {
     /// Put after the bootstrap files, for this turn.
     pub instructions: Vec<ContextFile>,
-    /// A conversation that the client had elsewhere, put into the transcript
-    /// before the message.
+    /// A conversation that the client had elsewhere, put into the transcript before the message.
     pub earlier: Vec<Message>,
-    /// What becomes of it when the session is busy; None: it is answered next.
+    /// Its handling when the session is busy; None: it is answered next.
     pub queue: Option<QueueRequest>,
     /// `provider/model` for this turn, instead of the session's.
     pub model: Option<String>,
     /// How much is thought in this turn, instead of what the session says.
     pub thinking_level: Option<String>,
-    /// Limits of this turn, beside and instead of the session's: a JSON object as
-    /// that has it.
+    /// Limits of this turn, beside and instead of the session's: a JSON object as that has it.
     pub limits: Map<String, Value>,
     /// Without the files that a conversation begins with.
     pub light_context: bool,
-    /// Who sent it.
+    /// The sender.
     pub sender: Sender,
-    /// What a channel may edit of it as long as no model knows it.
+    /// The form in which a channel may edit it until a model knows it.
     pub said_as: Option<SaidAs>,
 }
 
@@ -108,8 +106,7 @@ pub(crate) struct Turns {
     pub(crate) cramped: Cramped,
 }
 
-/// The message is written while memory is asked, so its time may be a little
-/// before this one's.
+/// The message is written while memory is asked, so its time may be a little before this one's.
 const CLOCK_SLACK_MS: i64 = 1_000;
 
 impl Turns {
@@ -221,14 +218,14 @@ impl Turns {
         Some(admitted)
     }
 
-    /// What the log has of `text`.
+    /// The text as it is logged.
     fn spoken<'a>(&self, text: &'a str) -> Spoken<'a> {
         let is_shown = self.configuration.settings().log_content;
         Spoken { text, is_shown }
     }
 
-    /// Waits for the lane and asks memory; what the turn is asked may be more than
-    /// the message. None when the run is ended first.
+    /// Waits for the lane and asks memory. Returns the turn's text if it is more than the message,
+    /// and None when the run is ended first.
     async fn prepare(
         &self,
         run: &Run,
@@ -253,7 +250,7 @@ impl Turns {
     }
 }
 
-/// What was made durable; when it was not, whoever waits for it is told why.
+/// The durable message; if there is none, tells whoever waits why.
 fn new_or_settled(run: &Run, accepted: Result<Acceptance, Fault>) -> Option<Box<Admitted>> {
     let status = match accepted {
         Ok(Acceptance::New(admitted)) => return Some(admitted),
@@ -293,7 +290,7 @@ async fn finish(reply: Reply<'_>, outcome: Kind, started: Instant) {
     }
 }
 
-/// Makes the end durable and tells it; whether it is durable.
+/// Makes the end durable, announces it, and returns whether it is durable.
 async fn conclude(reply: Reply<'_>, outcome: Kind, started: Instant) -> bool {
     let Reply { turns, run, .. } = reply;
     let said = turns.spoken(reply.text()).to_string();

@@ -21,7 +21,7 @@ pub enum When {
     NextTurn,
 }
 
-/// What became of an event.
+/// The outcome of an event.
 #[derive(Debug)]
 pub struct Woken {
     /// It was not the last one that waited already.
@@ -66,9 +66,8 @@ impl Waker {
         self.heartbeats.note(event).await;
     }
 
-    /// Tells the agent of session `key` with its next turn; durable when this
-    /// returns. `with` is done in the same transaction. Whether it is not the last
-    /// event that waits already.
+    /// Tells the agent of session `key` with its next turn; durable when this returns. `with` is
+    /// done in the same transaction. Whether it is not the last event that waits already.
     pub async fn note(
         &self,
         key: &SessionKey,

@@ -328,8 +328,7 @@ impl Schedule {
         Ok(Answer::Done(changed.to_json()))
     }
 
-    /// Refuses a job that would run or tell something where its agent may not, whoever
-    /// allows it.
+    /// Refuses a job that would run or tell something where its agent may not, whoever allows it.
     async fn within_reach(&self, job: &Job) -> Result<(), Refused> {
         let checked = reach::checked(&self.needs, job).await;
         checked.map_err(|invalid| refused(invalid.to_string()))?;

@@ -26,8 +26,7 @@ const GLOBAL: &str = "global";
 /// Where runs do not know of one another.
 pub(crate) const ISOLATED: &str = "isolated";
 
-/// Whether somebody's id on a channel is that of a group: those have ids of their
-/// own kind.
+/// Whether somebody's id on a channel is that of a group: those have ids of their own kind.
 pub(crate) fn is_of_many(to: &str) -> bool {
     to.trim_start().starts_with(['-', '@'])
 }

@@ -116,8 +116,7 @@ fn said(text: &str) -> Result<&str, &'static str> {
     }
 }
 
-/// What became of two deliveries together: one that failed is not hidden by one
-/// that did not.
+/// What became of two deliveries together: one that failed is not hidden by one that did not.
 fn both(one: Delivered, other: Delivered) -> Delivered {
     match (one, other) {
         (Delivered::Failed(one), Delivered::Failed(other)) => {

@@ -13,7 +13,7 @@ use uuid::Uuid;
 use openclaw_jobs::{Alerts, CatchUp, Delivered, Ended, Invalid, Job, Maker};
 
 use crate::audience;
-use crate::rows::{self, Begun, Look, NotBegun, Settled, State};
+use crate::rows::{self, Begun, ByHand, Look, Settled, State};
 
 /// Jobs that may be kept.
 const JOB_LIMIT: usize = 1000;
@@ -343,8 +343,7 @@ impl Jobs {
         Ok(look)
     }
 
-    /// When the next job is due, and when the next one for which a machine that sleeps
-    /// is woken.
+    /// When the next job is due, and when the next one for which a machine that sleeps is woken.
     pub(crate) async fn next(&self) -> Result<Option<(i64, Option<i64>)>, Fault> {
         let next = self.database.read("look for the next job", rows::next);
         next.await
@@ -358,18 +357,19 @@ impl Jobs {
 
     /// Begins a run of a job now.
     pub(crate) async fn begin(&self, id: &str) -> Result<Begun, Refused> {
-        let id = id.to_owned();
+        let job_id = id.to_owned();
         let begin = move |connection: &rusqlite::Connection| {
-            let Some(mut job) = rows::read(connection, &id)? else {
-                return Ok(Err(Refused::Unknown(id)));
+            let Some(mut job) = rows::read(connection, &job_id)? else {
+                return Ok(ByHand::Unknown);
             };
-            let begun = rows::begin_by_hand(connection, &mut job, now_ms())?;
-            Ok(begun.map_err(|why| match why {
-                NotBegun::Running => Refused::Running,
-                NotBegun::OverBudget => Refused::OverBudget,
-            }))
+            rows::begin_by_hand(connection, &mut job, now_ms())
         };
-        self.database.call("begin a run of a job", begin).await?
+        match self.database.call("begin a run of a job", begin).await? {
+            ByHand::Begun(begun) => Ok(*begun),
+            ByHand::Unknown => Err(Refused::Unknown(id.to_owned())),
+            ByHand::Running => Err(Refused::Running),
+            ByHand::OverBudget => Err(Refused::OverBudget),
+        }
     }
 
     /// Notes that a run was answered.
@@ -454,8 +454,7 @@ impl Jobs {
         closed
     }
 
-    /// The last runs, the newest first, also those that are not over; of one job or
-    /// of all.
+    /// The last runs, the newest first, also those that are not over; of one job or of all.
     pub async fn history(&self, job_id: Option<String>, limit: u32) -> Result<Vec<JobRun>, Fault> {
         self.database
             .read("list the jobs' runs", move |connection| {

@@ -62,8 +62,7 @@ pub(crate) async fn stranger(needs: &Needs, maker: &Maker, place: &Place) -> Opt
     })
 }
 
-/// Whether the peer is paired, and whether as the owner. What cannot be looked up counts
-/// as no.
+/// Whether the peer is paired, and whether as the owner. What cannot be looked up counts as no.
 async fn paired(needs: &Needs, of: AccountName, peer: String) -> (bool, bool) {
     let look = move |connection: &rusqlite::Connection| of_peer(connection, &of, &peer);
     let found = needs.database.read("look whether somebody is paired", look);
@@ -94,10 +93,9 @@ async fn is_own(needs: &Needs, maker: &Maker, place: &Place) -> bool {
     })
 }
 
-/// Whether whoever is called `to` on `channel` may be told something there by an agent of
-/// its own accord: one who may talk to it by name, or a chat of many that is listed.
-/// Where everybody may talk, that is nobody in particular, beside those who are talking
-/// with it.
+/// Whether whoever is called `to` on `channel` may be told something there by an agent of its own
+/// accord: one who may talk to it by name, or a chat of many that is listed. Where everybody may
+/// talk, that is nobody in particular, beside those who are talking with it.
 fn may_be_told(account: &Account, (channel, to): (&str, &str), known: Acquaintance) -> bool {
     if is_of_many(to) {
         let all = account.groups.get("*");

@@ -44,8 +44,7 @@ pub use jobs::{Jobs, Refused};
 pub use openclaw_jobs as job;
 pub use openclaw_jobs::Maker;
 
-/// What could not be read or written, on a full disk maybe, is tried again after
-/// this long.
+/// What could not be read or written, on a full disk maybe, is tried again after this long.
 const RETRY: Duration = Duration::from_secs(30);
 
 /// The jobs, and what running them takes.

@@ -1,5 +1,4 @@
-//! What running jobs takes of the gateway, and what its configuration says of all of
-//! them.
+//! What running jobs takes of the gateway, and what its configuration says of all of them.
 
 use std::sync::Arc;
 

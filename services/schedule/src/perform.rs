@@ -206,8 +206,7 @@ impl Run {
         })
     }
 
-    /// Whether nothing was asked because of what the day has cost: that is no fault of the
-    /// run.
+    /// Whether nothing was asked because of what the day has cost: that is no fault of the run.
     fn is_of_the_day(&self, why: &str) -> bool {
         let is_less = self.limit_usd < self.job.budget().left(0.0);
         is_less && why.contains(NOTHING_ASKED)

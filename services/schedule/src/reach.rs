@@ -1,11 +1,9 @@
-//! How far a job reaches that an agent made: it runs in the session that it was made in,
-//! or by itself, and tells those who hear that one. Another session, and anybody else, it
-//! reaches where it was made in a session of the owner's own, and what it knows is not kept
-//! from them.
+//! How far a job reaches that an agent made: it runs in the session that it was made in, or by
+//! itself, and tells those who hear that one. Another session, and anybody else, it reaches where
+//! it was made in a session of the owner's own, and what it knows is not kept from them.
 //!
-//! So whoever talks to an agent elsewhere, a guest or the people of a group, has neither
-//! words said in the owner's conversation nor that one's answers told, whether or not
-//! somebody is asked.
+//! So whoever talks to an agent elsewhere, a guest or the people of a group, has neither words said
+//! in the owner's conversation nor that one's answers told, whether or not somebody is asked.
 
 use std::sync::Arc;
 

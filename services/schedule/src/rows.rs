@@ -1,6 +1,5 @@
-//! Runs of jobs as rows of the ledger: one for each planned time, and one for each
-//! run that was begun by hand. Whatever changes a job and its runs together is one
-//! transaction.
+//! Runs of jobs as rows of the ledger: one for each planned time, and one for each run that was
+//! begun by hand. Whatever changes a job and its runs together is one transaction.
 
 mod late;
 mod table;
@@ -111,8 +110,7 @@ pub(crate) fn look(connection: &Connection, missed: CatchUp, now: i64) -> rusqli
     })
 }
 
-/// When the next job is due, and when the next one for which a machine that sleeps
-/// is woken.
+/// When the next job is due, and when the next one for which a machine that sleeps is woken.
 pub(crate) fn next(connection: &Connection) -> rusqlite::Result<Option<(i64, Option<i64>)>> {
     let next: Option<i64> = connection
         .prepare_cached("SELECT min(next_ms) FROM jobs")?
@@ -323,9 +321,13 @@ fn skipped_now(job: &Job, run_id: &str, reason: &str, now: i64) -> Value {
     })
 }
 
-/// Why a run that somebody wants is not begun.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NotBegun {
+/// What becomes of a run that somebody wants.
+#[derive(Debug)]
+pub(crate) enum ByHand {
+    /// It is begun.
+    Begun(Box<Begun>),
+    /// There is no such job.
+    Unknown,
     /// One is under way.
     Running,
     /// The job's budget of the day is used up.
@@ -337,7 +339,7 @@ pub(crate) fn begin_by_hand(
     connection: &Connection,
     job: &mut Job,
     now: i64,
-) -> rusqlite::Result<Result<Begun, NotBegun>> {
+) -> rusqlite::Result<ByHand> {
     let is_under_way: bool = connection.query_row(
         "SELECT EXISTS (SELECT 1 FROM job_runs
             WHERE job_id = ?1 AND ended_ms IS NULL AND state <> 'due')",
@@ -345,10 +347,10 @@ pub(crate) fn begin_by_hand(
         |row| row.get(0),
     )?;
     if is_under_way {
-        return Ok(Err(NotBegun::Running));
+        return Ok(ByHand::Running);
     }
     let Some(limit_usd) = allowed(connection, job, now)? else {
-        return Ok(Err(NotBegun::OverBudget));
+        return Ok(ByHand::OverBudget);
     };
     let run_id = format!("cron:{}:hand-{now}", job.id());
     let added = connection.execute(
@@ -363,17 +365,17 @@ pub(crate) fn begin_by_hand(
         ],
     )?;
     if added == 0 {
-        return Ok(Err(NotBegun::Running));
+        return Ok(ByHand::Running);
     }
     job.begin(now);
     write(connection, job, now)?;
-    Ok(Ok(Begun {
+    Ok(ByHand::Begun(Box::new(Begun {
         job: job.clone(),
         run_id,
         started_ms: now,
         has_run: false,
         limit_usd,
-    }))
+    })))
 }
 
 /// The runs that the gateway before did not see the end of. A job that says it

@@ -22,15 +22,13 @@ use serde_json::json;
 use tokio::time::sleep;
 use tokio_stream::StreamExt as _;
 
-/// How long the runner may take to acknowledge a command; it may have to be
-/// started first.
+/// How long the runner may take to acknowledge a command; it may have to be started first.
 const START_DEADLINE: Duration = Duration::from_secs(30);
 
 /// Between attempts, while as many turns run as may.
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// Starts of one command: a runner that dies right after it took it has begun
-/// nothing.
+/// Starts of one command: a runner that dies right after it took it has begun nothing.
 const STARTS: usize = 20;
 
 /// What a turn has beside its command, in seconds.
@@ -104,8 +102,8 @@ impl Script<'_> {
     async fn outcome(&self, needs: &Needs, id: &str) -> Result<Printed, String> {
         if let Some(began_ms) = self.resumed_ms {
             match follow(needs, id).await {
-                Err(error) if error.is_refused(RefusalCode::NotFound) => {}
-                followed => return followed.unwrap_or_else(|error| Err(error.to_string())),
+                Err(Unfinished::Unseen(error)) if error.is_refused(RefusalCode::NotFound) => {}
+                followed => return followed.map_err(|why| why.to_string()),
             }
             if !is_of_this_boot(began_ms) {
                 return Err("the machine stopped while the command ran".to_owned());
@@ -121,8 +119,8 @@ impl Script<'_> {
             }
             match follow(needs, id).await {
                 // The runner died before it had begun.
-                Err(error) if error.is_refused(RefusalCode::NotFound) => {}
-                followed => return followed.unwrap_or_else(|error| Err(error.to_string())),
+                Err(Unfinished::Unseen(error)) if error.is_refused(RefusalCode::NotFound) => {}
+                followed => return followed.map_err(|why| why.to_string()),
             }
         }
         Err("the agent-runner dies of it".to_owned())
@@ -168,35 +166,47 @@ impl Script<'_> {
     }
 }
 
+/// Why a command printed nothing that can be told.
+#[derive(Debug, thiserror::Error)]
+enum Unfinished {
+    /// Its turn cannot be followed.
+    #[error("{0}")]
+    Unseen(#[from] CallError),
+    /// It failed.
+    #[error("{0}")]
+    Failed(String),
+}
+
 /// The turn's events to the last, however often they break off.
-async fn follow(needs: &Needs, id: &str) -> Result<Result<Printed, String>, CallError> {
+async fn follow(needs: &Needs, id: &str) -> Result<Printed, Unfinished> {
     let mut patience = Patience::of(ABSENCE).with_absent();
     loop {
         match attach(needs, id).await {
-            Ok(outcome) => return Ok(outcome),
-            Err(error) => patience.wait(error).await?,
+            Err(Unfinished::Unseen(error)) => patience.wait(error).await?,
+            seen => return seen,
         }
     }
 }
 
-async fn attach(needs: &Needs, id: &str) -> Result<Result<Printed, String>, CallError> {
+async fn attach(needs: &Needs, id: &str) -> Result<Printed, Unfinished> {
+    let failed = |why: String| Err(Unfinished::Failed(why));
     let mut events = pin!(needs.runner.attach(id, 1).await?);
-    let mut outcome = Err("the command said nothing of how it ended".to_owned());
+    let mut outcome = failed("the command said nothing of how it ended".to_owned());
     while let Some(event) = events.next().await {
         match event?.kind {
             Kind::ToolResult(result) => {
                 outcome = Printed::read(&result.output).ok_or_else(|| {
                     let why = result.error.map(|error| error.message);
-                    why.unwrap_or(result.output)
+                    Unfinished::Failed(why.unwrap_or(result.output))
                 });
             }
-            Kind::Done(_) => return Ok(outcome),
-            Kind::Failed(failed) => return Ok(Err(failed.message)),
-            Kind::Aborted { reason, .. } => return Ok(Err(format!("aborted: {reason}"))),
+            Kind::Done(_) => return outcome,
+            Kind::Failed(end) => return failed(end.message),
+            Kind::Aborted { reason, .. } => return failed(format!("aborted: {reason}")),
             _ => {}
         }
     }
-    Err(CallError::cut_off())
+    Err(CallError::cut_off().into())
 }
 
 /// The id of the turn: a UUID as those of messages are.

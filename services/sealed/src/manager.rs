@@ -67,7 +67,9 @@ impl Manager<'_> {
             return false;
         };
         let load = format!("--property=LoadCredentialEncrypted={name}:{file}");
-        let try_it = ["--user", "--wait", "--collect", "--quiet", &load, "true"];
+        let manual = "--property=Documentation=man:openclawctl(1)";
+        let options = ["--user", "--wait", "--collect", "--quiet", manual, &load];
+        let try_it = [&options[..], &["true"]].concat();
         tell("systemd-run", &try_it, self.0).is_ok()
     }
 

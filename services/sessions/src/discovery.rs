@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use crate::disk;
 use crate::error::Error;
 use crate::store::is_transcript;
-use crate::transcript::{Line, Lines, Message};
+use crate::transcript::{Line, LineRead, Lines, Message};
 
 pub use digest::Digest;
 pub use matching::Project;
@@ -175,12 +175,11 @@ fn look(
 fn about(project: &Project, scope: &Scope, path: &Path) -> Result<Option<(u32, Matched)>, Error> {
     let mut lines = Lines::open(path)?;
     let mut first = match lines.next().transpose()? {
-        Some(Ok(Line::Header(header))) if says_something(&header.cwd, scope) => {
+        Some(LineRead::Whole(Line::Header(header))) if says_something(&header.cwd, scope) => {
             let score = project.in_path(&header.cwd);
             return Ok(score.map(|score| (score, Matched::Cwd)));
         }
-        Some(Ok(line)) => Some(line),
-        Some(Err(_)) => None,
+        Some(line) => line.whole(),
         None => return Ok(None),
     };
     let mut messages = 0;
@@ -197,7 +196,7 @@ fn about(project: &Project, scope: &Scope, path: &Path) -> Result<Option<(u32, M
             break;
         }
         first = match lines.next().transpose()? {
-            Some(line) => line.ok(),
+            Some(line) => line.whole(),
             None => break,
         };
     }

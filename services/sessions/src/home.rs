@@ -19,8 +19,8 @@ use crate::history::HistoryMessage;
 use crate::silence;
 use crate::time::{iso_seconds, unix_ms};
 use crate::transcript::{
-    AssistantMessage, Block, Content, Draft, Line, Lines, Message, StopReason, Transcript,
-    UserMessage,
+    AssistantMessage, Block, Content, Draft, Line, LineRead, Lines, Message, StopReason,
+    Transcript, UserMessage,
 };
 
 pub use view::View;
@@ -168,8 +168,8 @@ pub fn exchanges(path: &Path, is_open: impl Fn(&str) -> bool) -> Result<Vec<NewE
     let mut exchanges: Vec<(Option<String>, NewExchange)> = Vec::new();
     for line in Lines::open(path)? {
         match line? {
-            Ok(Line::Other(other)) if other.kind == "reset" => exchanges.clear(),
-            Ok(Line::Message(entry)) => {
+            LineRead::Whole(Line::Other(other)) if other.kind == "reset" => exchanges.clear(),
+            LineRead::Whole(Line::Message(entry)) => {
                 let at = match entry.message.timestamp() {
                     0 => unix_ms(&entry.timestamp).unwrap_or_default(),
                     at => at,

@@ -32,7 +32,7 @@ pub use message::{
     UserMessage,
 };
 pub use open::{Opened, Repair};
-pub use read::{CorruptLine, Lines, Reading, head, read};
+pub use read::{CorruptLine, LineRead, Lines, Reading, head, read};
 pub use run::of_run;
 pub use since::since;
 

@@ -33,8 +33,7 @@ fn remove_lists_of(document: &Value, defaults: &mut Value) {
     }
 }
 
-/// Everything that has a value when nothing is set; the test of property 8
-/// says what has none.
+/// Everything that has a value when nothing is set; the test of property 8 says what has none.
 fn standard(paths: &Paths) -> Value {
     let mut all = serde_json::to_value(Fragment::default()).unwrap_or_default();
     without_unset(&mut all);

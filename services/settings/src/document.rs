@@ -19,7 +19,7 @@ use openclaw_config::substitute::{self, Missing};
 use openclaw_effect::{self as effect, Unused};
 use serde_json::Value;
 
-/// What the files and the environment say together.
+/// The configuration from the files and the environment together.
 #[derive(Debug, Clone)]
 pub struct Document {
     /// The settings.
@@ -30,15 +30,14 @@ pub struct Document {
     pub environment: Environment,
     /// The files that were read, in the order in which they were merged.
     pub sources: Vec<Source>,
-    /// What did not work and is done without.
+    /// Failures that are not fatal.
     pub warnings: Vec<String>,
-    /// What comes over the files.
+    /// The values that override the files.
     given: Vec<Given>,
 }
 
 impl Document {
-    /// The keys that have no effect, those of the files and those that came over
-    /// them.
+    /// The keys that have no effect, those of the files and those that came over them.
     pub fn unused(&self) -> Vec<Unused> {
         let mut all = effect::unused(&self.written);
         let of_given = self
@@ -54,7 +53,7 @@ impl Document {
         all
     }
 
-    /// What is most likely a mistake, each as a line with its place.
+    /// Probable mistakes, each a line with its place.
     pub fn doubts(&self) -> Vec<String> {
         self.lines(effect::doubts(&self.value))
     }
@@ -138,8 +137,7 @@ fn of_given(problems: &[Problem], given: &[Given]) -> Option<Error> {
     })
 }
 
-/// The settings of the files alone as they are written, also of files that
-/// cannot be used.
+/// The settings of the files alone as they are written, also of files that cannot be used.
 pub fn written(path: &Path) -> Result<Value, Error> {
     let document = parse::parse(path, &parse::read(path)?)?;
     let mut document = include::resolve(path, document, &mut Vec::new())?;
@@ -183,8 +181,7 @@ pub fn load(path: &Path, environment: &Environment, missing: Missing) -> Result<
     })
 }
 
-/// Checks what the environment and the command line set, whatever the file
-/// says.
+/// Checks what the environment and the command line set, whatever the file says.
 pub fn check_overrides(paths: &Paths, environment: &Environment) -> Result<(), Error> {
     let mut value = match parse::read(&paths.configuration) {
         Ok(text) => parse::parse(&paths.configuration, &text).unwrap_or_default(),

@@ -54,7 +54,7 @@ impl File {
         })
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.paths.configuration
     }
@@ -69,7 +69,7 @@ impl File {
         self.text != self.original
     }
 
-    /// What the text says, without includes and references.
+    /// The document of the text, without includes and references.
     pub fn document(&self) -> Result<Value, Error> {
         parse::parse(self.path(), &self.text)
     }
@@ -107,8 +107,7 @@ impl File {
         crate::refuse_emptied(&self.paths)
     }
 
-    /// Applies a merge patch (RFC 7396) and keeps what it does not touch as it
-    /// is written.
+    /// Applies a merge patch (RFC 7396) and keeps what it does not touch as it is written.
     pub fn patch(&mut self, patch: &Value) -> Result<(), Error> {
         let before = self.document()?;
         let mut after = before.clone();
@@ -176,7 +175,7 @@ impl File {
         Error::invalid(self.path(), vec![Problem::other(path, problem)])
     }
 
-    /// What would be wrong that is not wrong already, and what is wrong anyway.
+    /// New problems, and problems that exist anyway.
     pub fn problems(&self, environment: &Environment) -> Result<Problems, Error> {
         let before = match parse::parse(self.path(), &self.original) {
             Ok(_) => self.wrong_with(&self.original, environment)?,
@@ -214,7 +213,7 @@ impl File {
         Ok(problems)
     }
 
-    /// What no schema can say, such as that a URL is one.
+    /// Problems that no schema finds, such as a malformed URL.
     fn beyond_schema(
         &self,
         mut document: Value,
@@ -267,7 +266,7 @@ impl File {
     }
 }
 
-/// What is wrong with a changed text.
+/// The problems of a changed text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Problems {
     /// With the change.
@@ -279,7 +278,7 @@ pub struct Problems {
 /// Parts of a valid configuration that cannot take effect.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Findings {
-    /// What did not work and is done without.
+    /// Failures that are not fatal.
     pub warnings: Vec<String>,
     /// Keys that have no effect.
     pub unused: Vec<Unused>,
@@ -288,7 +287,7 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// What can be said of a file that cannot be used.
+    /// The problems of a file that cannot be used.
     pub fn of_invalid(paths: &Paths) -> Self {
         Self {
             unused: unused(paths),

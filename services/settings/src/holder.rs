@@ -1,5 +1,5 @@
-//! What holds in the place of the configuration file's value: a drop-in, a
-//! variable, an argument, or a file with a secret.
+//! The holder of a value that overrides the configuration file: a drop-in, a variable, an argument,
+//! or a file with a secret.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ use crate::document::{self, Document};
 use crate::provider;
 use crate::settings::gateway::files;
 
-/// Who sets a value.
+/// The setter of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Holder {
     /// Another file: a drop-in, an included one, or one with a secret.
@@ -48,7 +48,7 @@ impl fmt::Display for Holder {
 pub struct OverridingValue {
     /// The key.
     pub key: KeyPath,
-    /// Who sets it.
+    /// Its setter.
     pub by: Holder,
     /// To what; `None`: it is taken away.
     pub value: Option<Value>,
@@ -94,17 +94,17 @@ fn collect(path: &KeyPath, value: Option<&Value>, leaves: &mut Vec<KeyPath>) {
     }
 }
 
-/// What comes over the file, and what it includes.
+/// The values that override the file, and its includes.
 struct Layers<'a> {
     paths: &'a Paths,
     /// With the variables of all files.
     environment: &'a Environment,
-    /// As it came.
+    /// The environment as given.
     outer: &'a Environment,
     /// The settings as they hold.
     value: &'a Value,
     given: Vec<overrides::Given>,
-    /// What each drop-in says, the last first.
+    /// The documents of the drop-ins, the last first.
     overlays: Vec<(PathBuf, Value)>,
     included: Vec<(PathBuf, Value)>,
 }
@@ -138,7 +138,7 @@ impl<'a> Layers<'a> {
         })
     }
 
-    /// Who sets `leaf`, if not the file itself.
+    /// The setter of `leaf`, if it is not the file itself.
     fn holder(&self, leaf: &KeyPath, is_missing: bool) -> Option<Holder> {
         self.credential(leaf)
             .or_else(|| self.provider_variable(leaf))
@@ -186,7 +186,7 @@ impl<'a> Layers<'a> {
         Holder::Variable(name.to_owned(), place)
     }
 
-    /// What `holder` sets it to.
+    /// The value that `holder` sets.
     fn value(&self, leaf: &KeyPath, holder: &Holder) -> Option<Value> {
         let key = leaf.to_string();
         if let Holder::File(path) = holder
@@ -206,8 +206,7 @@ impl<'a> Layers<'a> {
     }
 }
 
-/// The variable that comes before a provider's key or address, where `leaf` is
-/// one.
+/// The variable that comes before a provider's key or address, where `leaf` is one.
 fn provider_variable(leaf: &KeyPath) -> Option<String> {
     let parts: Vec<&str> = leaf.parts().iter().map(String::as_str).collect();
     let ["models", "providers", id, field] = parts[..] else {

@@ -10,6 +10,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use openclaw_agent_clis::CliPaths;
 use openclaw_config::error::Error;
 use openclaw_config::schema::Schema;
 use openclaw_config::secret::Secret;
@@ -22,6 +23,7 @@ use crate::section::{sections, words};
 use openclaw_config::units::{MIB, mebibytes, seconds};
 
 pub mod channels;
+mod clis;
 pub mod cron;
 pub mod gateway;
 pub mod heartbeat;
@@ -35,6 +37,7 @@ pub mod send_policy;
 pub mod session;
 pub mod tools;
 
+pub use clis::Backend;
 pub use sandbox::{AgentSandbox, Missing, Reach, Sandbox, SandboxLevel, SandboxPaths};
 
 /// Of an answer where nobody said so (seed 002, `agent.maxTokens`).
@@ -167,10 +170,10 @@ sections! {
         // A model that thinks sends something every few seconds; a build may be
         // silent for minutes.
         no_output_seconds: u64 = 600,
-        /// The Claude Code CLI: a path or a name on the PATH.
-        claude_cli_path: String = "claude".to_owned(),
-        /// The Codex CLI: a path or a name on the PATH.
-        codex_cli_path: String = "codex".to_owned(),
+        /// Where the programs of agent CLIs are.
+        #[serde(flatten)]
+        #[cfg_attr(test, schemars(with = "tests::CliPaths"))]
+        cli_paths: CliPaths,
         /// How long a CLI stands ready for the next message of a conversation
         /// after it has answered one, in seconds; 0: not at all.
         #[cfg_attr(test, schemars(range(max = 3600)))]
@@ -424,33 +427,6 @@ pub enum ShellEnv {
         /// How long it may take, in milliseconds.
         timeout_ms: Option<u64>,
     },
-}
-
-words! {
-    /// Which backend answers an agent's turns.
-    pub enum Backend {
-        /// By what is there: claude-cli, then native, then codex-cli, then offline.
-        Auto = "auto",
-        /// The Claude Code CLI.
-        ClaudeCli = "claude-cli" | "claude",
-        /// The Codex CLI.
-        CodexCli = "codex-cli" | "codex",
-        /// Our own loop.
-        Native = "native",
-        /// No model: answers from memory.
-        Offline = "offline",
-    }
-}
-
-impl Backend {
-    /// The only provider whose models it asks; `None`: it asks any, or none.
-    pub const fn provider(self) -> Option<&'static str> {
-        match self {
-            Self::ClaudeCli => Some("anthropic"),
-            Self::CodexCli => Some("openai"),
-            Self::Auto | Self::Native | Self::Offline => None,
-        }
-    }
 }
 
 words! {

@@ -48,8 +48,7 @@ pub fn load_from(environment: &Environment, origin: Origin) -> Result<Settings, 
     Ok(settings)
 }
 
-/// Reads the configuration or, where the file cannot be used, what daemons use
-/// in its place.
+/// Reads the configuration or, where the file cannot be used, what daemons use in its place.
 pub fn load_usable(environment: &Environment) -> Result<Settings, Error> {
     let error = match load(environment) {
         Err(error) if !error.is_beyond_file() => error,
@@ -63,9 +62,8 @@ pub fn load_usable(environment: &Environment) -> Result<Settings, Error> {
         .ok_or(error)
 }
 
-/// Refuses a file that is empty and was not before. Editors and shells empty a file
-/// before they write it, and until then the defaults would hold, without the
-/// restrictions that it sets.
+/// Refuses a file that is empty and was not before. Editors and shells empty a file before they
+/// write it, and until then the defaults would hold, without the restrictions that it sets.
 pub(crate) fn refuse_emptied(paths: &Paths) -> Result<(), Error> {
     let path = &paths.configuration;
     let is_emptied = paths.last_good().is_file()

@@ -20,7 +20,7 @@ pub enum Api {
 }
 
 impl Api {
-    /// As OpenClaw calls it.
+    /// Its name in OpenClaw.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Anthropic => "anthropic-messages",
@@ -34,15 +34,15 @@ impl Api {
 pub struct Access {
     /// The profile, or the variable or key of the configuration.
     pub id: String,
-    /// What is sent.
+    /// The secret that is sent.
     pub secret: Secret,
     /// How it is sent.
     pub scheme: Scheme,
-    /// Where it comes from, for messages to the user.
+    /// Its source, for messages to the user.
     pub source: String,
-    /// Whose usage is kept: the agent's with the profile.
+    /// The agent whose use of the profile is kept.
     pub agent: Option<String>,
-    /// What was known of its use when the configuration was read.
+    /// Its use as known when the configuration was read.
     pub usage: Usage,
 }
 
@@ -80,12 +80,11 @@ pub struct Provider {
     pub key: Option<Secret>,
     /// All ways in, those to be tried first before the others.
     pub access: Vec<Access>,
-    /// Where the key comes from or could come from, for messages to the user.
+    /// The actual or possible source of the key, for messages to the user.
     pub key_source: String,
     /// Its models, as the configuration describes them.
     pub models: Vec<Value>,
-    /// Why it cannot be asked, whatever key there is: the key of the
-    /// configuration and the problem.
+    /// Why it cannot be asked, whatever key there is: the key of the configuration and the problem.
     pub fault: Option<String>,
 }
 
@@ -117,8 +116,7 @@ impl Provider {
     }
 }
 
-/// Providers known without configuration: id, API, base URL, key variable,
-/// base URL variable.
+/// Providers known without configuration: id, API, base URL, key variable, base URL variable.
 const KNOWN: [(&str, Api, &str, &str, &str); 4] = [
     (
         "anthropic",
@@ -173,7 +171,7 @@ pub fn resolve(
     Ok(providers)
 }
 
-/// Those that cannot be asked, and why, a sentence.
+/// Providers that cannot be asked, each with the reason as a sentence.
 pub fn faults(providers: &BTreeMap<String, Provider>) -> BTreeMap<String, String> {
     let fault = |it: &Provider| Some((it.id.clone(), it.fault.clone()?));
     providers.values().filter_map(fault).collect()
@@ -209,8 +207,7 @@ pub fn known() -> impl Iterator<Item = &'static str> {
     KNOWN.iter().map(|known| known.0)
 }
 
-/// The variables that come before the provider's `apiKey` and `baseUrl` in the
-/// file.
+/// The variables that come before the provider's `apiKey` and `baseUrl` in the file.
 pub fn variables(id: &str) -> (String, String) {
     let known = KNOWN.iter().find(|known| known.0 == id);
     let upper = id.to_uppercase().replace(['-', '.'], "_");

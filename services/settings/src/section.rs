@@ -29,8 +29,7 @@ macro_rules! sections {
     (@default $default:expr) => { $default };
 }
 
-/// Enums whose cases are words of the configuration, `|` before other words for
-/// the same.
+/// Enums whose cases are words of the configuration, `|` before other words for the same.
 macro_rules! words {
     (
         $(#[$attr:meta])*

@@ -59,6 +59,7 @@ pub use known_models::{KnownModels, UnknownModel};
 pub use maintenance::{DiskBudget, Maintenance};
 pub use memory::{Embedder, Memory, MemorySearch};
 pub use models::{ModelFacts, ModelList};
+pub use openclaw_agent_clis::AgentCli;
 pub use own_limits::{InvalidLimit, check as check_limit};
 pub use persona::{ModelParams, Persona};
 pub use queue::{DEBOUNCE_LIMIT, QueueSettings};
@@ -68,13 +69,13 @@ pub use session::{Price, ResetPolicies, ResetPolicy, SessionSettings};
 pub use tools::{McpServer, ServerNetwork, ToolLayer, ToolSettings};
 use workspaces::Workspaces;
 
-/// Where the search of all agents is set.
+/// The key of the search of all agents.
 const MEMORY_SEARCH: &str = "agents.defaults.memorySearch";
 
 /// The whole configuration, validated.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// Where things are.
+    /// The paths of the state.
     pub paths: Paths,
     /// The least severe level that is logged.
     pub log_level: LogLevel,
@@ -82,10 +83,9 @@ pub struct Settings {
     pub log_content: bool,
     /// Turns that may run at once, over all sessions.
     pub concurrent_turns: u32,
-    /// The gateway's doors. Without their secrets, see
-    /// [`Settings::with_gateway_secrets`].
+    /// The gateway's doors. Without their secrets, see [`Settings::with_gateway_secrets`].
     pub gateway: Gateway,
-    /// Agents by id; the default one is among them.
+    /// Agents by id, the default one among them.
     pub agents: BTreeMap<String, AgentSettings>,
     /// The agent that messages without one go to.
     pub default_agent: String,
@@ -93,47 +93,46 @@ pub struct Settings {
     pub default_model: Option<String>,
     /// Which models may be named, as far as the configuration tells.
     pub known_models: KnownModels,
-    /// What is said of models.
+    /// The list of models.
     pub models: ModelList,
     /// Which profiles providers may be asked with, and in which order.
     pub profile_order: openclaw_credentials::Order,
     /// Whether models.json keeps what others put into it.
     pub models_are_merged: bool,
-    /// What holds for the confinement of all agents.
+    /// The settings of the sandbox for all agents.
     pub sandbox: Sandbox,
     /// How long servers of tools stay up after a message; `None`: as long as
     /// there is a place for them.
     pub mcp_idle: Option<Duration>,
-    /// What is remembered, and by which embedder.
+    /// The settings of memory and its embedder.
     pub memory: Memory,
     /// Whether jobs run when they are due.
     pub cron_enabled: bool,
     /// Which messages share a conversation, and when one begins anew.
     pub session: SessionSettings,
-    /// What becomes of messages that find their session busy.
+    /// The queue: messages that arrive while their session is busy.
     pub queue: QueueSettings,
     /// The channels, and which agent answers there.
     pub channels: ChannelSettings,
     /// Providers that cannot be asked, and why, a sentence.
     pub provider_faults: BTreeMap<String, String>,
-    /// What the providers speak.
+    /// The APIs of the providers.
     pub provider_apis: BTreeMap<String, provider::Api>,
-    /// What did not work when the configuration was read, and is done without.
+    /// Failures while the configuration was read that are not fatal.
     pub warnings: Vec<String>,
     /// Values with which a part of the suite stays off until they are corrected.
     pub faults: Vec<Problem>,
     /// Keys of the files that have no effect. Empty unless the settings were
     /// read by [`crate::load`] or one of its neighbours.
     pub unused: Vec<Unused>,
-    /// What is most likely a mistake and does not do what it looks like, each a line.
+    /// Probable mistakes that have another effect than they seem to, each a line.
     pub doubts: Vec<String>,
     /// The keys as they are stated, for what has no field above. Without those that
     /// may hold credentials.
     pub stated: Fragment,
-    /// What holds from a daemon's start to its end, by its keys; see
-    /// [`SOCKETS_ADVICE`].
+    /// The values that are fixed from a daemon's start to its end, by key; see [`SOCKETS_ADVICE`].
     pub fixed: BTreeMap<&'static str, String>,
-    /// Where agents, and their servers of tools, may write; see [`Settings::folder`].
+    /// The folders in which agents and their servers of tools may write; see [`Settings::folder`].
     pub(crate) written: Arc<[PathBuf]>,
 }
 
@@ -303,7 +302,7 @@ impl Settings {
     }
 }
 
-/// What [`Settings::where_agents_write`] says.
+/// The value of [`Settings::where_agents_write`].
 fn written(
     paths: &Paths,
     fragment: &Fragment,

@@ -23,8 +23,8 @@ mod watched;
 pub use closed::Closed;
 pub use query::{ask, ask_awake};
 pub use report::{
-    AgentModel, Answer, Candidate, Confinement, Gateway, Listener, Memory, ModelProblem, Runner,
-    ServerProblem, Suite, grouped,
+    AgentModel, Answer, Candidate, Confinement, GatewayStatus, Listener, Memory, ModelProblem,
+    Runner, ServerProblem, Suite, grouped,
 };
 pub use text::JOBS_ARE_OFF;
 

@@ -10,7 +10,7 @@ use openclaw_proto::channel_admin::{self, AccountState};
 use openclaw_proto::{gateway, memory, runner};
 
 use crate::processes::{Process, Processes};
-use crate::report::{Answer, Gateway, Memory, Runner, Suite};
+use crate::report::{Answer, GatewayStatus, Memory, Runner, Suite};
 use openclaw_connection as connection;
 
 /// The longest a daemon may take to answer: time enough to be started for it,
@@ -26,7 +26,7 @@ pub async fn ask(paths: &Paths) -> Suite {
             channels: channels(paths).await,
             runner: told(status.runner.clone(), &status.runner_problem).into(),
             memory: told(status.memory.clone(), &status.memory_problem).into(),
-            gateway: Answer::Given(Gateway::from(status)),
+            gateway: Answer::Given(GatewayStatus::from(status)),
             state_problem: obstacle::find(paths).map(|obstacle| obstacle.text()),
         },
         Err(problem) => ask_alone(paths, problem).await,
@@ -48,7 +48,10 @@ pub async fn ask_awake(paths: &Paths, processes: &Processes) -> Suite {
     } else {
         let client = gateway::Client::new(paths.gateway_socket());
         let status = answer("gateway", client.own_status()).await;
-        (status.map(Gateway::from).into(), channels(paths).await)
+        (
+            status.map(GatewayStatus::from).into(),
+            channels(paths).await,
+        )
     };
     let (runner, memory) = tokio::join!(
         awake("agent-runner", processes.runner, runner.status()),

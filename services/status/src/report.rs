@@ -11,7 +11,7 @@ use serde::Serialize;
 #[derive(Debug, Serialize)]
 pub struct Suite {
     /// Gateway.
-    pub gateway: Answer<Gateway>,
+    pub gateway: Answer<GatewayStatus>,
     /// Runner.
     pub runner: Answer<Runner>,
     /// Memory.
@@ -46,7 +46,7 @@ pub enum Answer<T> {
 /// The gateway's status.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Gateway {
+pub struct GatewayStatus {
     /// Version.
     pub version: String,
     /// Uptime ms.
@@ -236,7 +236,7 @@ impl Suite {
     }
 }
 
-impl Gateway {
+impl GatewayStatus {
     /// Whether one of its sockets is at `address`.
     pub fn listens_at(&self, address: SocketAddr) -> bool {
         let text = address.to_string();
@@ -309,7 +309,7 @@ impl Confinement {
     }
 }
 
-impl From<wire::gateway::StatusResponse> for Gateway {
+impl From<wire::gateway::StatusResponse> for GatewayStatus {
     fn from(status: wire::gateway::StatusResponse) -> Self {
         Self {
             version: status.version,

@@ -12,7 +12,7 @@ use crate::activity::{self, Activity};
 use crate::closed::Closed;
 use crate::overview::Overview;
 use crate::processes::Process;
-use crate::report::{AgentModel, Answer, Candidate, Gateway, Memory, Runner, Suite, grouped};
+use crate::report::{AgentModel, Answer, Candidate, GatewayStatus, Memory, Runner, Suite, grouped};
 use crate::screen::Row;
 use crate::spending::Spending;
 
@@ -99,7 +99,7 @@ fn daemon<T>(name: &str, answer: &Answer<T>, process: Process, up: fn(&T) -> Str
     }
 }
 
-fn up_of_gateway(status: &Gateway) -> String {
+fn up_of_gateway(status: &GatewayStatus) -> String {
     up(&status.version, status.uptime_ms)
 }
 
@@ -210,7 +210,7 @@ fn sandbox(status: &Runner, verbose: bool, rows: &mut Vec<Row>) {
     }
 }
 
-fn sessions(status: &Gateway) -> Row {
+fn sessions(status: &GatewayStatus) -> Row {
     let text = format!(
         "{}, {} running, {} waiting",
         count(status.sessions, "session"),
@@ -243,7 +243,7 @@ fn today(today: &Spending) -> Option<Row> {
     Some(Row::warning("today", text))
 }
 
-fn schedule(status: &Gateway, activity: &Activity, rows: &mut Vec<Row>) {
+fn schedule(status: &GatewayStatus, activity: &Activity, rows: &mut Vec<Row>) {
     if !status.cron_enabled {
         rows.push(Row::warning("jobs", JOBS_ARE_OFF));
     } else if let Some(next) = &activity.next_job {
@@ -259,7 +259,7 @@ fn local(at_ms: i64) -> String {
     at.strftime("%a %Y-%m-%d %H:%M").to_string()
 }
 
-fn listeners(status: &Gateway, closed: Option<&Closed>, rows: &mut Vec<Row>) {
+fn listeners(status: &GatewayStatus, closed: Option<&Closed>, rows: &mut Vec<Row>) {
     if status.listeners.is_empty() {
         rows.push(Row::plain("listens at", "its control socket only"));
     }

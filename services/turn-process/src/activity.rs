@@ -1,5 +1,5 @@
-//! What a turn does beside what it says: whether it is silent for a reason, and
-//! what of it the log is told.
+//! The activity of a turn beside its words: whether it is silent for a reason, and what is logged
+//! of it.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -7,13 +7,12 @@ use tokio::time::Instant;
 
 use crate::turn_log::TurnLog;
 
-/// What a turn does.
+/// The activity of a turn.
 #[derive(Debug)]
 pub(crate) struct Activity {
-    /// Until when nothing need be heard of the agent: it waits for a model that
-    /// is waited for.
+    /// Until when nothing need be heard of the agent: it waits for a model that is waited for.
     quiet: Mutex<Option<Instant>>,
-    /// What the log is told.
+    /// The lines for the log.
     pub(crate) log: TurnLog,
 }
 

@@ -32,9 +32,9 @@ use crate::within;
 const LINE_LIMIT: usize = 16 * 1024 * 1024;
 /// How much of what an agent wrote to its standard error is kept.
 const COMPLAINT_LIMIT: usize = 4096;
-/// What an agent that has said its last word gets to end by itself.
+/// The longest time an agent gets to end by itself after its last word.
 const END_DEADLINE: Duration = Duration::from_secs(3);
-/// What the supervisor gets to end the whole tree.
+/// The longest time the supervisor gets to end the whole tree.
 const KILL_DEADLINE: Duration = Duration::from_secs(5);
 
 /// The agent's standard input.
@@ -45,7 +45,7 @@ pub(crate) enum Input {
     Stream,
 }
 
-/// Where what it says goes.
+/// The receiver of its output.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Outcome<'a> {
     pub(crate) spool: &'a Spool,
@@ -56,7 +56,7 @@ pub(crate) struct Outcome<'a> {
 }
 
 impl Outcome<'_> {
-    /// What the turn used so far.
+    /// The resources used so far.
     pub(crate) fn resources(&self) -> Resources {
         Resources {
             cost_usd: self.bill.cost(),
@@ -65,8 +65,7 @@ impl Outcome<'_> {
         }
     }
 
-    /// The turn is over: tells what was counted of the model's answers and not told
-    /// yet.
+    /// The turn is over: tells what was counted of the model's answers and not told yet.
     pub(crate) fn tell_usage(&self) {
         self.bill.cut_off();
         if let Some(usage) = self.bill.untold() {
@@ -86,14 +85,14 @@ enum Cut {
     Refused(Refused),
 }
 
-/// What bounds a turn.
+/// The bounds of a turn.
 #[derive(Debug)]
 pub(crate) struct Bounds {
     /// The longest it may take.
     pub(crate) deadline: Duration,
     /// The longest it may be silent.
     pub(crate) silence: Duration,
-    /// What it may not use up; `None` without a sandbox.
+    /// The disk space it must leave free; `None` without a sandbox.
     pub(crate) disk: Option<Disk>,
 }
 
@@ -101,9 +100,9 @@ pub(crate) struct Bounds {
 #[derive(Debug)]
 pub(crate) struct Agent {
     child: Child,
-    /// What it says.
+    /// Its words.
     stdout: UnixStream,
-    /// What it wrote to its standard error, when that is at its end.
+    /// Its standard error, once that has ended.
     complaint: JoinHandle<String>,
 }
 
@@ -142,9 +141,8 @@ impl Agent {
         }
     }
 
-    /// Follows it to its end, whichever that is. Events go to the spool; the
-    /// terminal one is returned, for the caller to add when all is cleaned up,
-    /// unless it could be added before.
+    /// Follows it to its end, whichever that is. Events go to the spool; the terminal one is
+    /// returned, for the caller to add when all is cleaned up, unless it could be added before.
     pub(crate) async fn run(
         mut self,
         bounds: Bounds,

@@ -1,7 +1,6 @@
-//! Asking before a call of a turn runs. The turn's process asks through its
-//! events and hears the answer through a file beside its spool, which the
-//! daemon writes: so neither a restart of the daemon nor of the gateway loses
-//! a question or an answer.
+//! Asking before a call of a turn runs. The turn's process asks through its events and hears the
+//! answer through a file beside its spool, which the daemon writes: so neither a restart of the
+//! daemon nor of the gateway loses a question or an answer.
 
 use std::io;
 use std::path::PathBuf;
@@ -31,8 +30,8 @@ use behind::Behind;
 use question::Judgement;
 pub(crate) use question::Question;
 
-/// What is left of a turn when a question expires: enough for the model to say
-/// what was not done.
+/// The time that is left of a turn when a question expires: enough for the model to say what was
+/// not done.
 const RESERVE: Duration = Duration::from_secs(20);
 
 /// Bytes of a command that people are shown. A longer one shows its beginning
@@ -54,7 +53,7 @@ const OPEN: usize = 8;
 /// Questions of one run, altogether.
 const QUESTIONS: usize = 1000;
 
-/// What asks in one turn.
+/// The questions of one turn.
 #[derive(Debug)]
 pub(crate) struct Approvals {
     rules: Mutex<Rules>,
@@ -73,10 +72,10 @@ pub(crate) struct Approvals {
     asked: AtomicUsize,
 }
 
-/// What was settled about a call at once.
+/// The immediate verdict on a call.
 #[derive(Debug)]
 pub(crate) enum Judged {
-    /// It runs, or does not: the error says why, for the model and the user.
+    /// It runs, or it does not: the error tells the model and the user why.
     Settled(Result<(), String>),
     /// Somebody has to be asked.
     Open(Box<Open>),
@@ -87,7 +86,7 @@ pub(crate) enum Judged {
 pub(crate) struct Open {
     request: ApprovalRequested,
     grant: Grant,
-    /// What the command leads to.
+    /// The files that the command leads to.
     behind: Option<Behind>,
     _place: OwnedSemaphorePermit,
 }
@@ -130,8 +129,8 @@ impl Approvals {
         }
     }
 
-    /// Lets the call run, at once or when somebody allows it; the error says
-    /// why it does not, for the model and the user.
+    /// Lets the call run, at once or when somebody allows it; the error tells the model and the
+    /// user why not.
     pub(crate) async fn ask(&self, question: Question<'_>) -> Result<(), String> {
         match self.judge(&question) {
             Judged::Settled(settled) => settled,
@@ -339,7 +338,7 @@ impl Drop for Forget<'_> {
     }
 }
 
-/// What an agent is told of a call that nobody is asked about.
+/// The answer to an agent for a call that nobody is asked about.
 fn refusal(why: &str) -> String {
     format!(
         "it was not run: {why}. Only what tools.exec.allowlist names runs here, and nobody is \

@@ -1,10 +1,9 @@
-//! What is said to Claude Code and heard from it: stream-json in and out.
+//! The dialogue with Claude Code: stream-json in and out.
 
 use std::sync::Arc;
 
-use openclaw_handoff::dialogue::ClaudeDialogue;
+use openclaw_agent_clis::claude::{CLI, ClaudeDialogue};
 use openclaw_handoff::limits::Limits;
-use openclaw_settings::Backend;
 use tokio::net::UnixStream;
 
 use crate::approvals::Approvals;
@@ -20,7 +19,7 @@ use approver::ClaudeApprover;
 use output::Output;
 
 /// The backend's name.
-const NAME: &str = Backend::ClaudeCli.name();
+const NAME: &str = CLI.backend;
 
 /// Speaks to the CLI that was started.
 pub(crate) fn begin(

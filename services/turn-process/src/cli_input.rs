@@ -1,4 +1,4 @@
-//! What is said to a CLI over its standard input, line by line.
+//! Writing to a CLI's standard input, line by line.
 
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::UnixStream;

@@ -1,10 +1,9 @@
-//! What is said to Codex and heard from it: JSON-RPC with its `app-server`.
+//! The dialogue with Codex: JSON-RPC with its `app-server`.
 
 use std::sync::Arc;
 
-use openclaw_handoff::dialogue::CodexDialogue;
+use openclaw_agent_clis::codex::{CLI, CodexDialogue};
 use openclaw_handoff::limits::Limits;
-use openclaw_settings::Backend;
 use tokio::net::UnixStream;
 
 use crate::approvals::Approvals;
@@ -21,7 +20,7 @@ use approver::CodexApprover;
 use conversation::Conversation;
 
 /// The backend's name.
-const NAME: &str = Backend::CodexCli.name();
+const NAME: &str = CLI.backend;
 
 /// Speaks to the CLI that was started.
 pub(crate) fn begin(

@@ -1,4 +1,4 @@
-//! What a turn of a CLI has done so far, beside what it may do.
+//! The work of a CLI's turn so far, against its limits.
 
 use openclaw_handoff::limits::Limits;
 use openclaw_model_api::bill;
@@ -6,7 +6,7 @@ use openclaw_proto::event::{Code, GO_ON, ToolResult};
 use openclaw_tools::Repeats;
 use serde_json::Value;
 
-/// What a turn has done so far.
+/// The work of a turn so far.
 #[derive(Debug)]
 pub(crate) struct Count {
     /// The answer that is being told: its lines all name it.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use openclaw_handoff::dialogue::Dialogue;
+use openclaw_agent_clis::Dialogue;
 use openclaw_handoff::limits::Limits;
 use tokio::net::UnixStream;
 
@@ -10,7 +10,7 @@ use crate::approvals::Approvals;
 use crate::translate::Translate;
 use crate::{claude, codex};
 
-/// Speaks to the CLI that was started; what it says is to be translated.
+/// Begins the dialogue with the CLI that was started; the result translates its output.
 pub(crate) fn begin(
     dialogue: Dialogue,
     stdin: Option<UnixStream>,

@@ -67,7 +67,7 @@ pub(crate) struct Tools {
     pub(crate) session_id: String,
     /// and when its message came, in Unix milliseconds.
     pub(crate) received_ms: i64,
-    /// What `status` says.
+    /// The answer to `status`.
     pub(crate) status: String,
     /// Which tools there are beside those of servers.
     pub(crate) offer: Arc<Offer>,

@@ -1,6 +1,5 @@
-//! The process of one turn: starts the agent, serves its requests, and writes
-//! what it says into the spool. No daemon is between it and its agent, so none
-//! that ends takes a turn along.
+//! The process of one turn: starts the agent, serves its requests, and writes what it says into the
+//! spool. No daemon is between it and its agent, so none that ends takes a turn along.
 
 mod activity;
 mod agent;

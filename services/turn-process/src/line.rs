@@ -18,7 +18,7 @@ pub(crate) type OrderWithHistory = (Order, Bytes);
 /// The line to the daemon: standard input, in both directions.
 pub(crate) struct Line {
     reader: FramedRead<Reader, LinesCodec>,
-    /// What came with it.
+    /// The fields that came with it.
     pub(crate) passed: Passed,
     writer: tokio::net::unix::OwnedWriteHalf,
 }

@@ -10,7 +10,7 @@ pub(crate) const APPROVAL_REQUESTED: &str = "5b0c1f6f0d0e4a3c9e7d3a4f5f7a9b04";
 pub(crate) const APPROVAL_RESOLVED: &str = "5b0c1f6f0d0e4a3c9e7d3a4f5f7a9b05";
 /// A tool answered, or failed.
 pub(crate) const TOOL_ENDED: &str = "5b0c1f6f0d0e4a3c9e7d3a4f5f7a9b06";
-/// What a turn did beyond the calls that have a line of their own.
+/// The summary of calls without a line of their own.
 pub(crate) const TOOLS_ENDED: &str = "5b0c1f6f0d0e4a3c9e7d3a4f5f7a9b07";
 /// The model is asked again, or another one.
 pub(crate) const MODEL_ASKED_AGAIN: &str = "5b0c1f6f0d0e4a3c9e7d3a4f5f7a9b08";

@@ -26,8 +26,7 @@ mod socket;
 pub(crate) use asking::Asking;
 pub(crate) use lines::Lines;
 
-/// Our end of a turn socket: what the agent asks for waits until a turn is
-/// given.
+/// Our end of a turn socket: what the agent asks for waits until a turn is given.
 #[derive(Debug)]
 pub(crate) struct TurnSocket {
     turn: watch::Sender<Option<Arc<socket::Host>>>,
@@ -76,12 +75,12 @@ fn with_tools(request: &TurnRequest, offer: Offer) -> TurnRequest {
     }
 }
 
-/// What the model is told with the tools of `offer`, in the turn of `request`.
+/// The system prompt of `request` with the tools of `offer`.
 fn system(request: &TurnRequest, offer: &Offer) -> String {
     request.system.clone() + &instructions(&offer.instructions)
 }
 
-/// What servers of tools say of how these are to be used.
+/// The instructions of tool servers.
 fn instructions(said: &str) -> String {
     if said.is_empty() {
         String::new()

@@ -27,9 +27,8 @@ use crate::host::{self, Tools};
 const LINE_LIMIT: usize = 1 << 20;
 /// Answers that may wait for an MCP server that does not read.
 const ANSWERS: usize = 32;
-/// Requests that are answered at a time: more than the questions that may wait
-/// for somebody, so that these do not hold up the others. The next request is
-/// not read before one is answered.
+/// Requests that are answered at a time: more than the questions that may wait for somebody, so
+/// that these do not hold up the others. The next request is not read before one is answered.
 const REQUESTS: usize = 32;
 
 /// The pair of FIFOs and the task that answers.
@@ -38,11 +37,11 @@ pub(crate) struct ToolPipe {
     server: AbortOnDropHandle<()>,
     /// Ends the reading of requests.
     stop: CancellationToken,
-    /// What is answered before there is a turn.
+    /// The answers before there is a turn.
     early: Option<Arc<Early>>,
 }
 
-/// What is answered before there is a turn: which tools there are.
+/// The answer before there is a turn: the list of tools.
 #[derive(Debug)]
 struct Early {
     offer: Offer,
@@ -142,7 +141,7 @@ impl ToolPipe {
     }
 }
 
-/// Who answers.
+/// How calls are answered.
 #[derive(Clone)]
 enum Answering {
     Tools(Box<Tools>),
@@ -169,8 +168,7 @@ fn open(folder: &Path) -> io::Result<(Receiver, Sender)> {
     ))
 }
 
-/// Answers each request by itself: one that waits for somebody does not hold
-/// up the others.
+/// Answers each request by itself: one that waits for somebody does not hold up the others.
 async fn answer_all(
     receiver: Receiver,
     sender: Sender,

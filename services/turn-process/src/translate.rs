@@ -18,7 +18,7 @@ pub(crate) trait Translate: Send {
         false
     }
 
-    /// What the turn cost so far, in US dollars, when the backend says so.
+    /// The cost of the turn so far, in US dollars, when the backend reports it.
     fn cost(&self) -> Option<f64> {
         None
     }
@@ -29,8 +29,7 @@ pub(crate) trait Translate: Send {
     }
 }
 
-/// How much of a line that is not in an agent's format is quoted, in
-/// characters.
+/// How much of a line that is not in an agent's format is quoted, in characters.
 const QUOTE_LIMIT: usize = 120;
 
 /// The beginning of a line that is not what it should be.
@@ -48,7 +47,7 @@ pub(crate) fn was_killed(status: ExitStatus) -> bool {
 /// The tool of a failure whose call was not told.
 pub(crate) const UNKNOWN_TOOL: &str = "unknown";
 
-/// What a failed tool said, or that it said nothing (seed 002, property 17).
+/// The output of a failed tool, or that there was none (seed 002, property 17).
 pub(crate) fn why_failed(output: &str) -> String {
     match output.trim() {
         "" => "it failed and did not say why".to_owned(),

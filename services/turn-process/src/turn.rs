@@ -27,7 +27,7 @@ use openclaw_sandbox::{Launcher, Level};
 use openclaw_settings::LogLevel;
 use openclaw_tools::approval::effect::TurnPaths;
 use tokio::net::UnixStream;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -101,6 +101,17 @@ async fn run(telemetry: &Telemetry) -> anyhow::Result<()> {
     // Everything that is logged from here on is about this turn, tasks that began before it included:
     // the process has one thread.
     let _about = span.enter();
+    let turn = Turn {
+        spec,
+        spool: Arc::new(spool),
+        cancel: cancelled_by(terminate),
+    };
+    turn.run(agent, order, servers).await;
+    Ok(())
+}
+
+/// Is cancelled with the first signal.
+fn cancelled_by(mut terminate: Signal) -> CancellationToken {
     let cancel = CancellationToken::new();
     let ended = cancel.clone();
     tokio::spawn(async move {
@@ -108,13 +119,7 @@ async fn run(telemetry: &Telemetry) -> anyhow::Result<()> {
             ended.cancel();
         }
     });
-    let turn = Turn {
-        spec,
-        spool: Arc::new(spool),
-        cancel,
-    };
-    turn.run(agent, order, servers).await;
-    Ok(())
+    cancel
 }
 
 /// Waits until somebody has killed the agent, which has no turn yet. One that
@@ -216,7 +221,7 @@ fn launch(
     })
 }
 
-/// Where the agent works, as it sees it.
+/// The agent's workspace, as it sees it.
 fn ground(spec: &ProcessSpec) -> TurnPaths {
     let plan = &spec.plan;
     let home = spec.variables.iter().find(|(name, _)| name == "HOME");
@@ -322,15 +327,7 @@ impl Turn {
             // Between two looks something could be written.
             return agent::no_room(&short);
         }
-        let ground = ground(&self.spec);
-        let approvals = Arc::new(Approvals::new(
-            (order.rules.clone(), ground, order.terms.clone()),
-            Duration::from_millis(order.approval_ms),
-            Instant::now() + bounds.deadline,
-            Arc::clone(&self.spool),
-            order.decisions.clone(),
-            Arc::clone(&activity),
-        ));
+        let approvals = self.approvals(&order, bounds.deadline, Arc::clone(&activity));
         let notes = Notes::new(Arc::clone(&servers), Arc::clone(&self.spool));
         let tools = self.tools(
             &order,
@@ -403,6 +400,23 @@ impl Turn {
                 self.follow(agent, bounds, output.as_mut(), outcome).await
             }
         }
+    }
+
+    fn approvals(
+        &self,
+        order: &Order,
+        deadline: Duration,
+        activity: Arc<Activity>,
+    ) -> Arc<Approvals> {
+        let ground = ground(&self.spec);
+        Arc::new(Approvals::new(
+            (order.rules.clone(), ground, order.terms.clone()),
+            Duration::from_millis(order.approval_ms),
+            Instant::now() + deadline,
+            Arc::clone(&self.spool),
+            order.decisions.clone(),
+            activity,
+        ))
     }
 
     fn disk(&self) -> Option<Disk> {

@@ -21,7 +21,7 @@ const SHOWN: usize = 500;
 /// Tools that are named in the last line.
 const NAMED: usize = 20;
 
-/// What was told of a turn, and what is to be.
+/// The events of a turn that are logged, and those still to be.
 #[derive(Debug)]
 pub(crate) struct TurnLog {
     left: AtomicUsize,
@@ -32,9 +32,9 @@ pub(crate) struct TurnLog {
 
 #[derive(Debug, Default)]
 struct Calls {
-    /// Those without a result, by their id.
+    /// Calls without a result, by id.
     open: HashMap<String, Open>,
-    /// Those without a line, by their tool.
+    /// Calls without a line, by tool.
     untold: BTreeMap<String, Untold>,
 }
 
@@ -154,7 +154,7 @@ impl TurnLog {
         tracing::info!(message_id = message_id::TOOLS_ENDED, "{text}");
     }
 
-    /// What the log has of a text: nothing, unless it may.
+    /// A text as it is logged: nothing, unless the log may have it.
     fn shown(&self, text: impl FnOnce() -> String) -> String {
         if self.has_content {
             format!(" {}", openclaw_escape::line_within(&text(), SHOWN))

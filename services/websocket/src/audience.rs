@@ -1,4 +1,4 @@
-//! Who is told.
+//! The receivers of an event.
 
 use openclaw_protocol::scope::Scope;
 
@@ -11,16 +11,16 @@ pub(super) enum Audience<'a> {
     Readers,
     /// Operators with a scope.
     Holders(Scope),
-    /// Who watches runs of this session.
+    /// Clients that watch runs of this session.
     Run(&'a str),
-    /// Of these, who asked for the arguments and results of tools.
+    /// Those of them that asked for the arguments and results of tools.
     Tools(&'a str),
-    /// Those of them who did not.
+    /// Those of them that did not.
     Toolless(&'a str),
-    /// Who watches runs of this session in the form of seed 002.
+    /// Clients that watch runs of this session in the form of seed 002.
     Seed(&'a str),
-    /// Who follows the session index.
+    /// Clients that follow the session index.
     Index,
-    /// Who follows the messages of this session.
+    /// Clients that follow the messages of this session.
     Messages(&'a str),
 }

@@ -7,7 +7,7 @@ use openclaw_proto::channel_admin::AccountState;
 use openclaw_settings::channels::{ChannelSettings, start, unit};
 use serde_json::{Map, Value, json};
 
-/// What is known of an account, in OpenClaw's fields.
+/// The state of an account, in OpenClaw's fields.
 pub(crate) fn account(state: &AccountState, settings: &ChannelSettings) -> Value {
     let running = state.attended_since_ms.is_some();
     let name = &state.account;
@@ -49,7 +49,7 @@ pub(crate) fn account(state: &AccountState, settings: &ChannelSettings) -> Value
     shown
 }
 
-/// Of a channel that there is no daemon for.
+/// The state of a channel without a daemon.
 pub(crate) fn unsupported() -> Value {
     json!({
         "accountId": "default",

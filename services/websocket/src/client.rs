@@ -16,7 +16,7 @@ pub(crate) const CHANNEL: &str = openclaw_runs::WEBCHAT;
 /// Sessions one client may follow. An app shows a few at a time.
 const FOLLOWED_LIMIT: usize = 256;
 
-/// What a client can deal with.
+/// The capabilities of a client.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Caps {
     /// `tool-events`: the stream `tool` of `agent`.
@@ -38,7 +38,7 @@ impl Caps {
     }
 }
 
-/// Who a client turned out to be.
+/// The identity of a client.
 #[derive(Debug, Clone)]
 pub(super) struct Identity {
     pub(super) id: ClientId,
@@ -70,7 +70,7 @@ pub(super) struct Client {
     follows: Mutex<Follows>,
 }
 
-/// What it asked to be told about.
+/// The client's subscriptions.
 #[derive(Debug, Default)]
 struct Follows {
     index: bool,
@@ -124,12 +124,12 @@ impl Client {
             && (!self.identity.caps.session_scoped || self.lock().sessions.contains(key))
     }
 
-    /// It wants to know of changes of the session index.
+    /// Subscribes it to changes of the session index.
     pub(super) fn follow_index(&self, follow: bool) {
         self.lock().index = follow;
     }
 
-    /// It wants to know of a session's messages.
+    /// Subscribes it to a session's messages.
     pub(super) fn follow(&self, key: &str) -> Result<(), Failure> {
         let mut follows = self.lock();
         if follows.sessions.len() >= FOLLOWED_LIMIT && !follows.sessions.contains(key) {
@@ -141,7 +141,7 @@ impl Client {
         Ok(())
     }
 
-    /// It does not want to know any more; false when it did not before.
+    /// Ends a subscription; false when there was none.
     pub(super) fn unfollow(&self, key: &str) -> bool {
         self.lock().sessions.remove(key)
     }

@@ -176,8 +176,7 @@ fn check_device(
     })
 }
 
-/// The Control UI only works with the gateway it was built with, and we have
-/// none.
+/// The Control UI only works with the gateway it was built with, and we have none.
 fn check_build(connect: &Connect) -> Result<(), Rejected> {
     if connect.client.id != ClientId::OpenclawControlUi {
         return Ok(());

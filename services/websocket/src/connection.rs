@@ -23,11 +23,10 @@ use super::socket::{self, Socket, frame};
 /// it has said nothing until the next time.
 const PING_INTERVAL: Duration = Duration::from_secs(25);
 
-/// What a client gets to read our close frame.
+/// The longest time a client gets to read our close frame.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// Requests of one connection that may be under way. `agent.wait` takes its
-/// time, and nobody waits for so many runs.
+/// The most requests of one connection at a time: nobody waits for so many runs (`agent.wait`).
 const PENDING_LIMIT: usize = 256;
 
 /// Frames that are no requests before the connection is closed: a client with
@@ -85,8 +84,7 @@ where
     let _ = timeout(LINGER, drain).await;
 }
 
-/// Takes requests; returns why the connection is to be closed, if it still can
-/// be.
+/// Takes requests; returns why the connection is to be closed, if it still can be.
 async fn read<S>(
     stream: &mut SplitStream<Socket<S>>,
     client: &Arc<Client>,
@@ -146,7 +144,7 @@ fn take(request: Request, client: &Arc<Client>, context: &Arc<Context>, pending:
     }
 }
 
-/// What a broken stream means; None when nothing can be sent any more.
+/// The close frame for a broken stream; None when nothing can be sent any more.
 fn verdict(error: &Error) -> Option<Close> {
     match error {
         Error::Capacity(_) => Some(Close::new(1009, "frame too large")),
@@ -193,8 +191,7 @@ where
     let _ = timeout(LINGER, sink.send(close)).await;
 }
 
-/// Writes what is there, in as few system calls as possible; false after the
-/// last frame.
+/// Writes what is there, in as few system calls as possible; false after the last frame.
 async fn write_all<S>(
     sink: &mut SplitSink<Socket<S>, Message>,
     first: Outgoing,

@@ -94,8 +94,7 @@ impl device_admin_server::DeviceAdmin for DeviceAdminService {
 }
 
 impl DeviceAdminService {
-    /// Revokes the device's token for `role`, or for all that it has; false when
-    /// there is none.
+    /// Revokes the device's token for `role`, or for all that it has; false when there is none.
     async fn revoke(&self, device_id: &str, role: &str) -> Result<bool, Fault> {
         let (_, paired) = self.devices.list().await?;
         let device = paired.iter().find(|it| it.device_id == device_id);

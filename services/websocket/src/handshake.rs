@@ -22,8 +22,7 @@ use super::methods::Context;
 use super::outbox::{Close, Outbox, Outgoing, Queue};
 use super::socket::Socket;
 
-/// How long a client may take to say who it is. Browsers on a bad line need
-/// some seconds.
+/// How long a client may take to say who it is. Browsers on a bad line need some seconds.
 const DEADLINE: Duration = Duration::from_secs(15);
 
 /// Connections that have not said yet who they are: the next one turns the oldest away.
@@ -38,11 +37,11 @@ const TRY_AGAIN_LATER: u16 = 1013;
 /// A connection that was let in.
 pub(super) struct Entered {
     pub(super) client: Arc<Client>,
-    /// What it is to be sent; `hello-ok` first.
+    /// The queue of frames for it; `hello-ok` is the first.
     pub(super) queue: Queue,
 }
 
-/// What letting a client in takes.
+/// The parts of the gateway that a handshake needs.
 pub(super) struct Handshake {
     pub(super) context: Arc<Context>,
     admission: Admission,

@@ -82,7 +82,7 @@ impl Health {
         (ok, count, ended, is_in_use, channels)
     }
 
-    /// What was known last, for `hello-ok`.
+    /// The last snapshot, for `hello-ok`.
     pub(super) fn snapshot(&self) -> Value {
         match self.last() {
             Some(last) => Value::clone(&last.snapshot),
@@ -122,8 +122,7 @@ impl Health {
         Ok(snapshot)
     }
 
-    /// With the last sessions of the agents, as far as they are known. `ok`: a
-    /// message would be answered.
+    /// With the agents' last sessions, as far as known. `ok`: a message would be answered.
     fn describe(&self, ok: bool, known: &[(String, Page)], took_ms: u64) -> Value {
         let settings = self.core.configuration.settings();
         let now = now_ms();

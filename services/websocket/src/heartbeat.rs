@@ -14,7 +14,7 @@ pub(crate) fn times(settings: &Settings, agent: &str) -> Value {
     }
 }
 
-/// The same, with what is asked and who hears of it.
+/// The same, with its prompt and its receiver.
 pub(crate) fn whole(settings: &Settings, agent: &str) -> Value {
     let mut shown = times(settings, agent);
     let beat = settings.heartbeat(agent);

@@ -19,8 +19,7 @@ use super::socket::PAYLOAD_LIMIT;
 /// Bytes of a picture. None is taken, and the protocol has no smaller number.
 const IMAGE_LIMIT: usize = 1;
 
-/// What clients of OpenClaw ask for before they use it: `models.list` tells the
-/// models that are configured.
+/// A capability that clients look for: `models.list` tells the configured models.
 const CAPABILITIES: [&str; 1] = ["published-model-catalog"];
 
 /// The events that are sent.
@@ -105,9 +104,8 @@ fn snapshot(context: &Context, configuration: Option<String>) -> Value {
     snapshot
 }
 
-/// For nodes and operators without the scope to read: what the protocol wants
-/// to be there, without who else is connected, how the gateway is, and where
-/// its files are.
+/// For nodes and operators without the scope to read: what the protocol wants to be there, without
+/// who else is connected, how the gateway is, and where its files are.
 fn bare_snapshot(context: &Context) -> Value {
     let settings = context.core.configuration.settings();
     let agent = &settings.default_agent;

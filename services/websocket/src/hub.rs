@@ -17,8 +17,7 @@ use super::client::{Client, Identity};
 use super::outbox::{Close, Outbox};
 use openclaw_protocol::versions::Versions;
 
-/// How often everybody is told that the gateway is there
-/// (`policy.tickIntervalMs`).
+/// How often everybody is told that the gateway is there (`policy.tickIntervalMs`).
 pub(super) const TICK_INTERVAL: Duration = Duration::from_secs(30);
 
 /// Connections together. Beyond it somebody opens them in a loop.
@@ -55,8 +54,7 @@ impl Hub {
         self.lock().len()
     }
 
-    /// Lets a client in, and says whether it is the only one; None when there
-    /// are too many.
+    /// Lets a client in, and says whether it is the only one; None when there are too many.
     pub(super) fn enter(
         self: &Arc<Self>,
         conn_id: String,
@@ -82,8 +80,7 @@ impl Hub {
         self.lock().remove(&client.number);
     }
 
-    /// Tells `audience`. The payload is only made when there is somebody to
-    /// tell, and only once.
+    /// Tells `audience`. The payload is only made when there is somebody to tell, and only once.
     pub(super) fn tell<P: Serialize>(
         &self,
         audience: Audience<'_>,

@@ -23,7 +23,7 @@ pub(crate) fn tell(hub: &Hub, key: &SessionKey, run_id: &str, seq: u64, message:
     hub.tell(audience, "chat", payload);
 }
 
-/// What the gateway says, as a message.
+/// The gateway's own words as a message.
 pub(crate) fn said(text: &str, idempotency_key: Option<&str>) -> Value {
     let mut message = json!({
         "role": "assistant",

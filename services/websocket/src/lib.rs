@@ -1,5 +1,4 @@
-//! OpenClaw's WebSocket protocol: connections, what they may do, and what they
-//! are told.
+//! OpenClaw's WebSocket protocol: connections, what they may do, and what they are told.
 //!
 //! A connection is one task. What all of them hear is serialised once
 //! ([`openclaw_protocol::Event`]) and shared; each has a queue with a limit

@@ -1,4 +1,19 @@
-//! What clients may ask for. `hello-ok` advertises exactly this table.
+//! The methods of the protocol. `hello-ok` advertises exactly these.
+
+/// States the methods that a module answers: the name of each, what a client must be to use it,
+/// and the function.
+macro_rules! methods {
+    ($( $name:literal => $access:ident, $answer:path; )*) => {
+        /// The methods that are answered here.
+        pub(in crate::methods) const METHODS: &[crate::methods::Method] = &[$(
+            crate::methods::Method {
+                name: $name,
+                access: crate::methods::Access::$access,
+                answer: |call| Box::pin($answer(call)),
+            },
+        )*];
+    };
+}
 
 mod agent;
 mod agents;
@@ -22,7 +37,7 @@ mod tools;
 mod usage;
 
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use openclaw_devices::Devices;
 use openclaw_doors::channels::Channels;
@@ -47,7 +62,7 @@ use super::run_report::RunReporter;
 
 type Answering = Pin<Box<dyn Future<Output = Result<Answer, Failure>> + Send>>;
 
-/// What a method gives back.
+/// The result of a method.
 pub(super) enum Answer {
     /// The response's payload.
     Payload(Value),
@@ -112,7 +127,7 @@ impl Call {
         self.context.core.key(session, agent).map_err(refused)
     }
 
-    /// Says `text` in a session as the assistant; the id of the entry.
+    /// Says `text` in a session as the assistant, and returns the id of the entry.
     async fn say(&self, key: &SessionKey, text: &str) -> Result<String, Failure> {
         let core = &self.context.core;
         let said = say(&core.storage, &core.bus, key, text).await;
@@ -131,8 +146,7 @@ impl Call {
         }
     }
 
-    /// The parameters of a method that changes a session: without one there
-    /// is an error of its own.
+    /// The parameters of a method that changes a session: without one there is an error of its own.
     fn session_params<T: DeserializeOwned>(&mut self, field: &str) -> Result<T, Failure> {
         let named = self.request.params.get(field).and_then(Value::as_str);
         if named.is_none_or(str::is_empty) {
@@ -157,7 +171,7 @@ impl Call {
     }
 }
 
-/// What a client must be to use a method.
+/// The access that a method requires.
 #[derive(Debug, Clone, Copy)]
 enum Access {
     /// Anybody who was let in, a node too.
@@ -168,97 +182,54 @@ enum Access {
     Looks,
 }
 
+impl Access {
+    const READ: Self = Self::Needs(Scope::Read);
+    const WRITE: Self = Self::Needs(Scope::Write);
+    const ADMIN: Self = Self::Needs(Scope::Admin);
+    const PAIRING: Self = Self::Needs(Scope::Pairing);
+    const APPROVALS: Self = Self::Needs(Scope::Approvals);
+}
+
+/// A method, as the module states it that answers it.
 struct Method {
     name: &'static str,
     access: Access,
     answer: fn(Call) -> Answering,
 }
 
-/// One line of the table.
-macro_rules! method {
-    ($name:literal, $access:expr, $answer:path) => {
-        Method {
-            name: $name,
-            access: $access,
-            answer: |call| Box::pin($answer(call)),
-        }
-    };
-}
-
-use Access::{Anyone, Looks, Needs};
-
-const READ: Access = Needs(Scope::Read);
-const WRITE: Access = Needs(Scope::Write);
-const ADMIN: Access = Needs(Scope::Admin);
-const PAIRING: Access = Needs(Scope::Pairing);
-const APPROVALS: Access = Needs(Scope::Approvals);
-
-/// In the order of their names.
-const METHODS: &[Method] = &[
-    method!("agent", Looks, agent::agent),
-    method!("agent.identity.get", READ, agents::identity),
-    method!("agent.wait", WRITE, agent::wait),
-    method!("agents.list", READ, agents::list),
-    method!("channels.logout", ADMIN, channels::logout),
-    method!("channels.status", READ, channels::status),
-    method!("chat.abort", WRITE, chat::abort),
-    method!("chat.history", READ, chat::history),
-    method!("chat.inject", ADMIN, chat::inject),
-    method!("chat.send", WRITE, chat::send),
-    method!("commands.list", READ, commands::list),
-    method!("config.apply", ADMIN, config::apply),
-    method!("config.get", READ, config::get),
-    method!("config.patch", ADMIN, config::patch),
-    method!("config.schema", READ, config::schema),
-    method!("config.schema.lookup", READ, config::lookup),
-    method!("config.set", ADMIN, config::set),
-    method!("cron.add", ADMIN, cron::add),
-    method!("cron.get", READ, cron::get),
-    method!("cron.list", READ, cron::list),
-    method!("cron.remove", ADMIN, cron::remove),
-    method!("cron.run", ADMIN, cron::run),
-    method!("cron.runs", READ, cron::runs),
-    method!("cron.status", READ, cron::status),
-    method!("cron.update", ADMIN, cron::update),
-    method!("device.pair.approve", PAIRING, devices::approve),
-    method!("device.pair.list", PAIRING, devices::list),
-    method!("device.pair.reject", PAIRING, devices::reject),
-    method!("device.pair.remove", PAIRING, devices::remove),
-    method!("device.pair.rename", PAIRING, devices::rename),
-    method!("device.token.revoke", PAIRING, devices::revoke),
-    method!("device.token.rotate", PAIRING, devices::rotate),
-    method!("exec.approval.get", APPROVALS, approvals::get),
-    method!("exec.approval.list", APPROVALS, approvals::list),
-    method!("exec.approval.request", APPROVALS, approvals::request),
-    method!("exec.approval.resolve", APPROVALS, approvals::resolve),
-    method!("exec.approval.waitDecision", APPROVALS, approvals::wait),
-    method!("health", Anyone, system::health),
-    method!("last-heartbeat", READ, system::last_heartbeat),
-    method!("logs.tail", READ, logs::tail),
-    method!("models.list", READ, models::list),
-    method!("send", WRITE, outbound::send),
-    method!("sessions.abort", WRITE, sessions::abort),
-    method!("sessions.compact", ADMIN, sessions::compact),
-    method!("sessions.create", Looks, sessions::create),
-    method!("sessions.delete", Looks, sessions::delete),
-    method!("sessions.describe", READ, sessions::describe),
-    method!("sessions.list", READ, sessions::list),
-    method!("sessions.messages.subscribe", READ, sessions::follow),
-    method!("sessions.messages.unsubscribe", READ, sessions::unfollow),
-    method!("sessions.patch", Looks, sessions::patch),
-    method!("sessions.preview", READ, sessions::preview),
-    method!("sessions.reset", ADMIN, sessions::reset),
-    method!("sessions.resolve", READ, sessions::resolve),
-    method!("sessions.send", WRITE, sessions::send),
-    method!("sessions.subscribe", READ, sessions::subscribe),
-    method!("sessions.unsubscribe", READ, sessions::unsubscribe),
-    method!("status", READ, status::status),
-    method!("system-event", ADMIN, system::event),
-    method!("system-presence", READ, system::presence),
-    method!("tools.catalog", READ, tools::catalog),
-    method!("usage.cost", READ, usage::cost),
-    method!("wake", WRITE, outbound::wake),
+/// The modules that answer methods.
+const ANSWERING: [&[Method]; 23] = [
+    agent::METHODS,
+    agents::METHODS,
+    agents::identity::METHODS,
+    approvals::METHODS,
+    channels::METHODS,
+    chat::METHODS,
+    chat::history::METHODS,
+    commands::METHODS,
+    config::METHODS,
+    cron::METHODS,
+    devices::METHODS,
+    logs::METHODS,
+    models::METHODS,
+    outbound::METHODS,
+    sessions::METHODS,
+    sessions::change::METHODS,
+    sessions::compact::METHODS,
+    sessions::list::METHODS,
+    sessions::look::METHODS,
+    status::METHODS,
+    system::METHODS,
+    tools::METHODS,
+    usage::METHODS,
 ];
+
+/// All methods, in the order of their names.
+static METHODS: LazyLock<Vec<&Method>> = LazyLock::new(|| {
+    let mut methods: Vec<_> = ANSWERING.into_iter().flatten().collect();
+    methods.sort_by_key(|method| method.name);
+    methods
+});
 
 /// The names of all methods.
 pub(super) fn names() -> Vec<&'static str> {
@@ -289,16 +260,16 @@ fn find(client: &Client, name: &str) -> Result<&'static Method, Failure> {
     let Ok(at) = found else {
         return Err(Failure::unknown_method(name));
     };
-    let method = &METHODS[at];
+    let method = METHODS[at];
     let role = client.identity.role;
-    if role != Role::Operator && !matches!(method.access, Anyone) {
+    if role != Role::Operator && !matches!(method.access, Access::Anyone) {
         return Err(Failure::role(role.as_str()));
     }
     match method.access {
-        Needs(scope) => client.need(scope)?,
+        Access::Needs(scope) => client.need(scope)?,
         // An operator needs a scope even for what a node may ask.
-        Anyone if role == Role::Operator => client.need(Scope::Read)?,
-        Anyone | Looks => {}
+        Access::Anyone if role == Role::Operator => client.need(Scope::Read)?,
+        Access::Anyone | Access::Looks => {}
     }
     Ok(method)
 }

@@ -1,4 +1,4 @@
-//! What a client is still to be sent.
+//! The queue of frames for a client.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

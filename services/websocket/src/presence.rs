@@ -1,4 +1,4 @@
-//! Who is there.
+//! The presence list: who is connected.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,8 +19,7 @@ const NOTED_LIMIT: usize = 200;
 /// How long such an entry is shown, in milliseconds.
 const NOTED_MS: i64 = 5 * 60 * 1000;
 
-/// The gateway itself, apps that are connected, and what they say of
-/// themselves.
+/// The gateway itself, apps that are connected, and what they say of themselves.
 pub(crate) struct Presence {
     hub: Arc<Hub>,
     state: Mutex<State>,
@@ -47,7 +46,7 @@ impl Presence {
         self.hub.versions.count_presence();
     }
 
-    /// It is gone; false when it was not there.
+    /// Removes it; false when it was not there.
     fn leave(&self, number: u64) -> bool {
         let mut state = self.lock();
         let before = state.apps.len();

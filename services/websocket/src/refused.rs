@@ -13,7 +13,7 @@ const RESTART_MS: u64 = 2000;
 /// When a lane that is full may have room, in milliseconds.
 const CROWDED_MS: u64 = 1000;
 
-/// What the core refuses.
+/// Refusals of the core as failures of the protocol.
 pub(crate) fn refused(refusal: Refusal) -> Failure {
     let message = failure::advice(&refusal);
     match refusal {
@@ -35,7 +35,7 @@ pub(crate) fn refused(refusal: Refusal) -> Failure {
     }
 }
 
-/// What is stored could not be read or written.
+/// A failure for stored data that could not be read or written.
 pub(crate) fn stored(fault: &Fault) -> Failure {
     failure::report("answer a client", fault);
     Failure::unavailable(failure::advice(fault))

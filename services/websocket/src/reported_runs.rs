@@ -6,14 +6,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use openclaw_runs::Run;
 use tokio_util::sync::CancellationToken;
 
-/// The runs that clients are being told of, and those that wait until a client
-/// has its answer.
+/// The runs that clients are being told of, and those that wait until a client has its answer.
 #[derive(Debug, Default)]
 pub(crate) struct ReportedRuns(Arc<Mutex<State>>);
 
 #[derive(Debug, Default)]
 struct State {
-    /// Of each run, what is cancelled when all of it was told.
+    /// A token for each run, cancelled when all of its events were sent.
     told: HashMap<String, CancellationToken>,
     held: HashSet<String>,
 }

@@ -1,5 +1,4 @@
-//! Tells the clients what a run does: the families `chat` and `agent`, and the
-//! events of seed 002.
+//! Tells the clients what a run does: the families `chat` and `agent`, and the events of seed 002.
 
 mod entries;
 mod frames;
@@ -16,7 +15,7 @@ use openclaw_doors::shown;
 use openclaw_proto::event::{Event, Kind, Usage};
 use openclaw_proto::gateway::Accepted;
 use openclaw_sessions::{SessionKey, now_ms, silence};
-use openclaw_settings::Backend;
+use openclaw_settings::{AgentCli, Backend};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep_until};
 
@@ -181,7 +180,7 @@ fn gather(run: &Run, mut event: Event, known: u64) -> (Event, u64) {
     (event, next)
 }
 
-/// What was told of a run so far.
+/// The state of the report of a run.
 struct RunReport<'a> {
     core: &'a Core,
     hub: &'a Hub,
@@ -195,7 +194,7 @@ struct RunReport<'a> {
     /// Counts what was told.
     seq: u64,
     text: String,
-    /// Where the part after the last tool begins.
+    /// The start of the text after the last tool.
     item_start: usize,
     item: u32,
     thinking: String,
@@ -216,7 +215,7 @@ struct RunReport<'a> {
     silent: bool,
     /// When the next piece of text may be told.
     text_at: Instant,
-    /// What changed of the session and nobody was told of yet.
+    /// The change of the session that is not announced yet.
     change: Option<&'static str>,
 }
 
@@ -262,7 +261,7 @@ impl<'a> RunReport<'a> {
         self.change = Some(SENT);
     }
 
-    /// Whoever answers, or is configured to as long as nobody is chosen.
+    /// The backend that answers, or the configured one until one is chosen.
     fn backend(&self) -> Option<&str> {
         let chosen = self.run.backend.get().map(String::as_str);
         chosen.or_else(|| {
@@ -272,12 +271,9 @@ impl<'a> RunReport<'a> {
         })
     }
 
-    /// Another program answers, which prepares itself what it needs: OpenClaw
-    /// tells less of those.
+    /// Another program answers, which prepares itself what it needs: OpenClaw tells less of those.
     fn is_cli(&self) -> bool {
-        let clis = [Backend::ClaudeCli.name(), Backend::CodexCli.name()];
-        self.backend()
-            .is_some_and(|backend| clis.contains(&backend))
+        self.backend().and_then(AgentCli::of_backend).is_some()
     }
 
     fn prepare(&mut self) {
@@ -403,7 +399,7 @@ impl<'a> RunReport<'a> {
         }
     }
 
-    /// What is said from here on is another item.
+    /// Begins a new item of text.
     fn next_item(&mut self) {
         if self.text.len() > self.item_start {
             self.item_start = self.text.len();

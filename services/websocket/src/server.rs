@@ -1,4 +1,4 @@
-//! What serves the clients.
+//! The server: the parts that serve clients.
 
 use std::sync::Arc;
 
@@ -67,8 +67,7 @@ impl Server {
         })
     }
 
-    /// Ends the connections of those who came in with the shared secret when
-    /// that changes.
+    /// Ends the connections of those who came in with the shared secret when that changes.
     pub async fn follow_secret(self: Arc<Self>) {
         let mut configuration = self.core.configuration.clone();
         let mut rotations = self.doors.front.rotations();
@@ -90,7 +89,7 @@ impl Server {
         }
     }
 
-    /// What the owner may do with the devices over the control socket.
+    /// Administration of devices over the control socket.
     pub fn device_admin(&self) -> DeviceAdminService {
         DeviceAdminService {
             devices: Arc::clone(&self.devices),

@@ -9,7 +9,7 @@ use crate::audience::Audience;
 use crate::hub::Hub;
 use crate::session_row::{Rows, changed};
 
-/// Who follows the index is told of a change.
+/// Announces a change to clients that follow the index.
 pub(crate) async fn tell_changed(core: &Core, hub: &Hub, key: &SessionKey, reason: &str) {
     if !hub.has(Audience::Index) {
         return;
@@ -19,7 +19,7 @@ pub(crate) async fn tell_changed(core: &Core, hub: &Hub, key: &SessionKey, reaso
     }
 }
 
-/// The same of a session that is known.
+/// The same for a session that is known.
 pub(crate) fn tell_shown(core: &Core, hub: &Hub, shown: &Shown, reason: &str) {
     let row = Rows::new(core).row(&shown.session, &shown.entry);
     let about = json!({ "reason": reason, "ts": now_ms() });

@@ -55,7 +55,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// As if the run were over, which is about to be.
+    /// The row as if the run, which is about to end, were over.
     pub(crate) fn without(mut self, run: &Run) -> Self {
         self.live.retain(|live| live.id != run.id);
         self
@@ -92,7 +92,7 @@ impl<'a> Rows<'a> {
         Value::Object(row)
     }
 
-    /// What goes on in the session, and how the last run ended.
+    /// The session's activity, and the end of its last run.
     fn activity(&self, row: &mut Map<String, Value>, session: &Session) {
         let runs = self
             .live

@@ -11,8 +11,7 @@ use super::outbox::Close;
 /// Bytes of one frame (`policy.maxPayload`).
 pub(super) const PAYLOAD_LIMIT: usize = 25 * 1024 * 1024;
 
-/// Bytes read at once. Requests are short, and a thousand idle connections
-/// each keep such a buffer.
+/// Bytes read at once. Requests are short, and a thousand idle connections each keep such a buffer.
 const READ_BUFFER: usize = 4 * 1024;
 
 /// Bytes collected before they are written.

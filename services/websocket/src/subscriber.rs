@@ -1,4 +1,4 @@
-//! What happens in the core, as the clients are told of it.
+//! Events of the core, translated for clients.
 
 use std::sync::{Arc, Weak};
 

@@ -16,9 +16,8 @@ use super::handshake::Handshake;
 /// The only version there is.
 const VERSION: &str = "13";
 
-/// Answers the handshake and serves the connection in a task of its own once
-/// hyper hands it over. A request that is no WebSocket handshake is refused
-/// with 400 or 426.
+/// Answers the handshake and serves the connection in a task of its own once hyper hands it over. A
+/// request that is no WebSocket handshake is refused with 400 or 426.
 pub(crate) fn upgrade<B, Out: Default>(
     mut request: Request<B>,
     peer: Peer,

@@ -9,11 +9,11 @@ use openclaw_settings::provider::Provider;
 use reqwest::{Response, StatusCode};
 use serde::{Deserialize, Serialize};
 
-/// What a request may take; somebody may be waiting for it.
+/// The longest that a request may take; somebody may be waiting for it.
 const DEADLINE: Duration = Duration::from_secs(60);
-/// A response of a batch of the longest vectors there are, twice; in bytes.
+/// The largest response, in bytes: twice a batch of the longest vectors there are.
 const RESPONSE: usize = 32 << 20;
-/// Of a refusal, in characters.
+/// The most characters kept of a refusal.
 const REASON: usize = 300;
 
 /// Why there are no vectors.
@@ -33,7 +33,7 @@ pub(super) enum Error {
     /// It did not answer to the end.
     #[error("read the provider's answer")]
     Read(#[source] reqwest::Error),
-    /// What it answered are no vectors.
+    /// Its answer is not a list of vectors.
     #[error("the provider's answer is no list of vectors: {0}")]
     Shape(String),
     /// It took too long.
@@ -42,7 +42,7 @@ pub(super) enum Error {
 }
 
 impl Error {
-    /// What failed and what to look at.
+    /// The failure and where to look.
     pub(super) fn to_words(&self, provider: &Provider) -> String {
         match self {
             Self::Upstream(error) => error.to_words(),

@@ -16,8 +16,7 @@ use tokio::time::timeout;
 
 use super::Error;
 
-/// How long a provider may take to give new tokens, from the request to the end
-/// of the answer.
+/// How long a provider may take to give new tokens, from the request to the end of the answer.
 const ANSWER_LIMIT: Duration = Duration::from_secs(20);
 /// Bytes of an answer; it is two tokens and a few words.
 const BODY_LIMIT: usize = 64 * 1024;
@@ -25,7 +24,7 @@ const BODY_LIMIT: usize = 64 * 1024;
 const CODE_LIMIT: usize = 64;
 /// The longest wait that a provider may ask for.
 const WAIT_LIMIT: Duration = Duration::from_secs(60 * 60);
-/// Who asks: some gates let no program in that does not say so.
+/// The User-Agent: some gates let no program in without one.
 const PROGRAM: &str = concat!("openclaw/", env!("CARGO_PKG_VERSION"));
 /// Codes that say nothing of the refresh token.
 const PASSING: [&str; 5] = [

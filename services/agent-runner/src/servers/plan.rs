@@ -44,8 +44,7 @@ pub(super) fn helper(settings: &RunnerSettings) -> io::Result<PathBuf> {
     programs::sibling("openclaw-sandbox", &settings.environment)
 }
 
-/// Those that can be started, and what is wrong with the others. `id` names
-/// their process.
+/// Those that can be started, and what is wrong with the others. `id` names their process.
 pub(super) fn servers(wanted: &ServersRequest<'_>, id: &str) -> (Vec<Server>, Vec<String>) {
     let settings = wanted.settings;
     let (mut servers, mut notes) = (Vec::new(), Vec::new());

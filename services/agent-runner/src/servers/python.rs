@@ -8,9 +8,8 @@ use openclaw_sandbox::{Closed, Plan};
 /// Makes a folder one (PEP 405).
 const MARK: &str = "pyvenv.cfg";
 
-/// Folders to be granted for `program` in a `plan`, beside those of the system;
-/// none where it is in no such environment, nor where an agent could have made it
-/// one and chosen its Python.
+/// Folders to be granted for `program` in a `plan`, beside those of the system; none where it is in
+/// no such environment, nor where an agent could have made it one and chosen its Python.
 pub(super) fn environment(plan: &Plan, program: &Path, closed: &Closed) -> Vec<PathBuf> {
     let folder = program.parent().and_then(Path::parent);
     let Some(folder) = folder.filter(|folder| folder.join(MARK).is_file()) else {

@@ -6,16 +6,17 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use openclaw_agent_clis::Dialogue;
 use openclaw_backends::cli::{self, Access, Cli, InputFolder};
 use openclaw_backends::codex::CHATGPT;
 use openclaw_backends::environment::{self, Variables};
 use openclaw_backends::places::Places;
 use openclaw_config::programs;
-use openclaw_handoff::dialogue::Dialogue;
 use openclaw_handoff::limits::Limits;
 use openclaw_handoff::order::{ProcessSpec, Speech, Waiting, WaitingServers};
 use openclaw_handoff::own_limits;
 use openclaw_handoff::proxies::Proxies;
+use openclaw_handoff::servers::Pace;
 use openclaw_model_api::relay::{Prices, Relay};
 use openclaw_model_api::wire::ModelOptions;
 use openclaw_prices::PriceList;
@@ -50,8 +51,8 @@ struct PreparedCli {
 }
 
 impl PreparedCli {
-    /// What the CLI is started with: its process, and the files it reads at its
-    /// start. One that was started with the same can take the turn.
+    /// The start of the CLI: its process, and the files it reads then. A process that was started
+    /// with the same can take the turn.
     fn likeness(&self) -> Result<String, Error> {
         let mut likeness = serde_json::to_string(&self.spec)?;
         for name in self.files {
@@ -154,7 +155,7 @@ impl TurnStart<'_> {
             level: self.level,
             limits: &limits,
         };
-        start.make_folder(cli.session_folder())?;
+        start.make_folder(cli.known())?;
         let prepared = cli.prepare(&start).map_err(Error::Start)?;
         let (proxies, relay) = self.proxies(access).await;
         let mut variables = environment::common(&self.settings.environment, &places);
@@ -165,7 +166,7 @@ impl TurnStart<'_> {
         let mut spec = self
             .standing_cli(&start, &program, variables, proxies)
             .await?;
-        if cli.hides_memory() && spec.plan.connections == Connections::Address {
+        if cli.known().hides_memory && spec.plan.connections == Connections::Address {
             spec.plan.connections = Connections::AddressOfHidden;
         }
         let waiting = Some(Waiting {
@@ -173,7 +174,7 @@ impl TurnStart<'_> {
             offer: self.offer_to(cli),
             servers: self.has_servers().then(|| WaitingServers {
                 policy: self.policy(),
-                patience: prepared.dialogue.patience(),
+                patience: Pace::of(cli.known()),
             }),
         });
         Ok(PreparedCli {
@@ -198,7 +199,7 @@ impl TurnStart<'_> {
         if relay.is_some_and(|relay| relay.base_url == CHATGPT) {
             return ModelOptions::default();
         }
-        let provider = chosen.cli.provider();
+        let provider = chosen.cli.known().provider;
         let model = chosen.model.map(|model| format!("{provider}/{model}"));
         let most = self.settings.max_tokens(&self.agent.id, model.as_deref());
         let facts = chosen
@@ -208,7 +209,7 @@ impl TurnStart<'_> {
         ModelOptions::new(&self.agent.params, most, is_plain)
     }
 
-    /// What a CLI reaches, and what is behind its proxy to the model.
+    /// The reach of a CLI, and what is behind its proxy to the model.
     async fn proxies(&self, access: Access) -> (Proxies, Option<Relay>) {
         let (model, relay) = match access {
             Access::Proxy { variables, relay } => (Some(variables), Some(relay)),
@@ -265,10 +266,13 @@ impl TurnStart<'_> {
         })
     }
 
-    /// What a CLI's models cost, as far as that is known.
+    /// The prices of a CLI's models, as far as known.
     fn prices(&self, cli: &dyn Cli, model: Option<&str>) -> Prices {
-        let provider = self.settings.provider(&self.agent.id, cli.provider());
-        Prices::new(PriceList::new(provider.as_ref(), cli.provider()), model)
+        let provider = self.settings.provider(&self.agent.id, cli.known().provider);
+        Prices::new(
+            PriceList::new(provider.as_ref(), cli.known().provider),
+            model,
+        )
     }
 }
 

@@ -18,11 +18,10 @@ use crate::table::Entry;
 use crate::turn_handle::{END_DEADLINE, TurnHandle};
 use crate::units::Verdict;
 
-/// What a turn that was stopped gets to end by itself, before it is killed with
-/// everything in it.
+/// The longest time that a stopped turn gets to finish before it is killed with everything in it.
 const STOP_GRACE: Duration = Duration::from_millis(400);
 
-/// Where a turn's events come from.
+/// The source of a turn's events.
 pub(crate) struct Following<'a> {
     turn_context: &'a TurnContext,
     entry: &'a Entry,
@@ -165,8 +164,7 @@ impl Drop for Following<'_> {
     }
 }
 
-/// Adds the terminal event to a spool that nobody writes any more, and to the
-/// log.
+/// Adds the terminal event to a spool that nobody writes any more, and to the log.
 pub(crate) fn close_spool(
     reader: &mut Reader,
     path: &Path,
@@ -188,7 +186,7 @@ pub(crate) fn close_spool(
     entry.log.add(terminal);
 }
 
-/// What a process that is gone without a last word died of.
+/// The cause of death of a process that ended without a last event.
 fn died(verdict: Option<Verdict>, memory_max: u64, own_limits: &[String]) -> Kind {
     const KEPT: &str = "what was said so far is kept";
     let (code, message) = match verdict {

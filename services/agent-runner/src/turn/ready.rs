@@ -5,15 +5,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use openclaw_backends::environment;
 use openclaw_backends::places::{Places, RunFolders};
-use openclaw_backends::{choice, environment};
 use openclaw_config::programs;
 use openclaw_daemon::failure;
 use openclaw_handoff::order::ProcessSpec;
 use openclaw_handoff::proxies::Proxies;
 use openclaw_handoff::spool;
 use openclaw_sandbox::Network;
-use openclaw_settings::{AgentSettings, RunnerSettings};
+use openclaw_settings::{AgentCli, AgentSettings, RunnerSettings};
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 
@@ -33,7 +33,7 @@ pub(super) async fn renew(
 ) {
     let Some(agent) = settings
         .agent(agent_id)
-        .filter(|_| !choice::is_cli(backend))
+        .filter(|_| AgentCli::of_backend(backend).is_none())
     else {
         return;
     };

@@ -1,10 +1,9 @@
 //! The process that stands ready for a turn, if there is one, and the one run
 //! id that it shares with the turn.
 //!
-//! The id is given out before it is known what the turn will be: until then the
-//! backend, the session's model, its limits and the configuration may change.
-//! A process of another kind under the same id would hold the spool, the unit
-//! and the folders that the turn needs.
+//! The id is given out before it is known what the turn will be: until then the backend, the
+//! session's model, its limits and the configuration may change. A process of another kind under
+//! the same id would hold the spool, the unit and the folders that the turn needs.
 
 use openclaw_backends::choice::Plan;
 
@@ -47,7 +46,7 @@ pub(super) async fn take(turn_context: &TurnContext, task: &Task) -> Option<Read
     place?.take(run_id, &task.settings, agent_id).await
 }
 
-/// Where one for such a turn would stand.
+/// The slot of a process for such a turn.
 fn place(turn_context: &TurnContext, task: &Task) -> Option<Spare> {
     let agent = task.settings.agent(&task.turn.agent_id)?;
     match task.choice.plan.as_ref().ok()? {

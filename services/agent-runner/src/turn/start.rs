@@ -150,7 +150,7 @@ impl TurnStart<'_> {
         is_given && begins
     }
 
-    /// What the user is told where no model answers.
+    /// The note for the user where no model answers.
     fn hint(&self) -> Hint {
         Hint {
             lack: self.choice.lack().map(str::to_owned),
@@ -174,7 +174,7 @@ impl TurnStart<'_> {
         tools::offer_of_agent(tools::offer(&self.policy(), &rules), self.agent)
     }
 
-    /// Those of ours that a CLI does not do itself.
+    /// Our tools that a CLI does not have itself.
     pub(super) fn offer_to(&self, cli: &dyn Cli) -> Offer {
         let offer = self.offer();
         if self.turn.purpose == Purpose::Summary {
@@ -200,7 +200,7 @@ impl TurnStart<'_> {
             && !self.settings.mcp_servers.is_empty()
     }
 
-    /// The same, and what is wrong with some of them.
+    /// The servers, and the faults of those that cannot be used.
     pub(super) async fn connection(&self) -> (Option<OwnedFd>, Vec<String>) {
         if !self.has_servers() {
             return (None, Vec::new());
@@ -221,7 +221,7 @@ impl TurnStart<'_> {
         tools::at(tools::policy(self.agent), self.level)
     }
 
-    /// What the provider may do by itself.
+    /// The provider's own tools that are granted.
     fn grants(&self) -> Grants {
         let mut sandbox = self.agent.sandbox.clone();
         if self.level == Level::Text {
@@ -294,8 +294,8 @@ impl TurnStart<'_> {
     }
 }
 
-/// What the agent is told of its turn. Why this backend was chosen names
-/// credentials and places on this machine, which are for the user alone.
+/// The agent's view of its turn, without the reason for the backend: that names credentials and
+/// paths of this machine, which are for the user alone.
 fn status(backend: &str, (provider, model): (&str, &str), turn: &Turn) -> String {
     let model = match (provider, model) {
         ("", _) => String::new(),

@@ -66,8 +66,7 @@ impl Spawner {
         !self.own.load(Ordering::Relaxed) && self.socket.exists()
     }
 
-    /// Starts a process. Blocks for as long as starting one takes, some tenths
-    /// of a millisecond.
+    /// Starts a process. Blocks for as long as starting one takes, some tenths of a millisecond.
     pub(super) fn start(
         &self,
         order: &Order,
@@ -119,8 +118,7 @@ fn dial(path: &Path) -> io::Result<OwnedFd> {
     Ok(line)
 }
 
-/// A spawner of our own: it ends when the line is closed, and everything that
-/// it started with it.
+/// A spawner of our own: it ends when the line is closed, and everything that it started with it.
 #[expect(
     clippy::disallowed_methods,
     reason = "the spawner is what agent processes start from here"

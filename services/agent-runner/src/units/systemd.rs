@@ -18,20 +18,21 @@ use zbus::{Connection, Message, connection};
 
 use super::{Error, Part, Request, STANDBY, UnitRef};
 
-/// What all units of turns have in common.
+/// The documentation of the units that this daemon makes.
+const MANUAL: &str = "man:openclaw-agent-runner(8)";
+/// The slice of all units of turns.
 const SLICE: &str = "openclaw-turns.slice";
 /// Stopping the suite stops the timers of its jobs.
 pub(super) const TARGET: &str = "openclaw.target";
-/// What a stop of the suite starts, and its restart does not
+/// The target that a stop of the suite starts and a restart does not
 /// (`systemd/user/openclaw-stop.service`).
 const STOPPED: &str = "openclaw-stopped.target";
 /// The turn's own deadline comes first and says what happened; this one is for
 /// a process that hangs.
 const RUNTIME_SLACK: Duration = Duration::from_secs(60);
-/// What a unit gets to end its processes before they are killed.
+/// The longest time a unit gets to end its processes before they are killed.
 const STOP_DEADLINE: Duration = Duration::from_secs(10);
-/// The drop-in that the installer adds where unprivileged user namespaces
-/// work sets it.
+/// The drop-in that the installer adds where unprivileged user namespaces work sets it.
 const NAMESPACES: &str = "OPENCLAW_TURN_NAMESPACES";
 
 /// The manager says that a unit of the name is there.
@@ -91,9 +92,8 @@ struct Bind {
 
 pub(super) type Properties<'a> = Vec<(&'static str, Value<'a>)>;
 
-/// The bus of the manager that started this very process, if one did
-/// ($SYSTEMD_EXEC_PID, systemd.exec(5)) that takes orders from it: the
-/// machine's own takes them from root alone.
+/// The bus of the manager that started this very process, if one did ($SYSTEMD_EXEC_PID,
+/// systemd.exec(5)) that takes orders from it: the machine's own takes them from root alone.
 pub(super) fn bus(environment: &Environment) -> Option<Bus> {
     let started = environment.get("SYSTEMD_EXEC_PID")?;
     if started.parse() != Ok(std::process::id()) {
@@ -133,7 +133,7 @@ impl Systemd {
         }
     }
 
-    /// What starts this daemon anew.
+    /// The command that restarts this daemon.
     pub(super) fn restart(&self) -> &'static str {
         if self.bus.is_system {
             "sudo systemctl restart openclaw-agent-runner.service"
@@ -177,16 +177,15 @@ impl Systemd {
         Ok(hold)
     }
 
-    /// Starts a unit that the manager makes. One that had its name and has ended,
-    /// a process that stood ready and did not fit, or a timer that was stopped,
-    /// takes a moment to be forgotten.
+    /// Starts a unit that the manager makes. One that had its name and has ended, a process that
+    /// stood ready and did not fit, or a timer that was stopped, takes a moment to be forgotten.
     pub(super) async fn start_transient(
         &self,
         unit: &str,
         properties: Properties<'_>,
     ) -> zbus::Result<()> {
         let none: Vec<(&str, Properties<'_>)> = Vec::new();
-        let call = (unit, "fail", properties, none);
+        let call = (unit, "fail", documented(properties), none);
         for _ in 0..EXISTS_ATTEMPTS {
             match self.ask("StartTransientUnit", &call).await {
                 Err(zbus::Error::MethodError(name, ..)) if name.as_str() == EXISTS => {
@@ -206,7 +205,7 @@ impl Systemd {
         !self.bus.is_system
     }
 
-    /// What the manager said to a call about a unit.
+    /// The manager's answer to a call about a unit.
     pub(super) async fn ask<B>(&self, method: &str, body: &B) -> zbus::Result<Message>
     where
         B: Serialize + DynamicType,
@@ -235,6 +234,12 @@ impl Systemd {
         *line = Some(fresh.clone());
         Ok(fresh)
     }
+}
+
+/// Every unit says where it is described, those that are made here as well.
+fn documented(mut properties: Properties<'_>) -> Properties<'_> {
+    properties.push(("Documentation", vec![MANUAL.to_owned()].into()));
+    properties
 }
 
 /// Whether the manager said that there is no such unit.
@@ -266,8 +271,7 @@ fn limits(request: &Request<'_>) -> Properties<'static> {
         ("LimitCORE", 0_u64.into()),
         ("LimitCORESoft", 0_u64.into()),
     ];
-    // Servers last as long as this daemon or a turn, which has its time, wants
-    // them.
+    // Servers last as long as this daemon or a turn, which has its time, wants them.
     if request.part == Part::Turn {
         // It counts from the start of one that stood ready.
         let most = agent.timeout + STANDBY.max(agent.cli_warm) + RUNTIME_SLACK;
@@ -299,9 +303,8 @@ fn process(
             },
         ),
         ("Type", "exec".into()),
-        // It is forgotten as soon as it has ended, however it did, and nobody
-        // wants to know why any more: neither this daemon, which holds it for
-        // that, nor a daemon that is gone.
+        // It is forgotten as soon as it has ended, however it did, and nobody wants to know why any
+        // more: neither this daemon, which holds it for that, nor a daemon that is gone.
         ("CollectMode", "inactive-or-failed".into()),
         ("AddRef", true.into()),
         ("ExecStart", vec![execution].into()),
@@ -363,9 +366,8 @@ fn without_privileges() -> Properties<'static> {
     ]
 }
 
-/// The bus and the private socket of the machine's manager, in whose units a
-/// turn's process is root; a user namespace would keep it from giving that up
-/// for its agent.
+/// The bus and the private socket of the machine's manager, in whose units a turn's process is
+/// root; a user namespace would keep it from giving that up for its agent.
 fn without_buses() -> Properties<'static> {
     let buses = ["-/run/dbus", "-/run/systemd/private"].map(str::to_owned);
     vec![("InaccessiblePaths", buses.to_vec().into())]
@@ -396,7 +398,7 @@ fn homes() -> Vec<String> {
     homes
 }
 
-/// What the unit sees, and what it may write.
+/// The unit's view of files, and its writable paths.
 fn namespaces(request: &Request<'_>) -> Properties<'static> {
     let paths = &request.settings.paths;
     // What host tools ask: the daemon that remembers, and the one that has the jobs.
@@ -423,4 +425,29 @@ fn namespaces(request: &Request<'_>) -> Properties<'static> {
         // A socket that is mounted read-only is no less open, and dearer.
         ("BindPaths", Vec::from(sockets).into()),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documented_are_units_that_are_made_and_units_that_are_installed() {
+        let made = documented(vec![("Description", "x".into())]);
+        assert_eq!(made[0].0, "Description");
+        let said = (&made[1].0, &made[1].1);
+        assert_eq!(said, (&"Documentation", &vec![MANUAL.to_owned()].into()));
+        let calls = include_str!("systemd.rs")
+            .matches("\"StartTransientUnit\"")
+            .count();
+        assert_eq!(calls, 1, "one call makes units");
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../systemd/user");
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_file() {
+                let unit = std::fs::read_to_string(&path).unwrap();
+                assert!(unit.contains("\nDocumentation="), "{}", path.display());
+            }
+        }
+    }
 }

@@ -12,9 +12,8 @@ use super::systemd::{Properties, Systemd, TARGET, is_no_unit};
 /// It starts the service of its name, which is installed.
 const TIMER: &str = "openclaw-schedule.timer";
 
-/// The same, for a job that is due later and is to wake the machine: what it starts has the
-/// other one's service started. That a timer starts a unit of another name can be said in
-/// files alone.
+/// The same, for a job that is due later and is to wake the machine: what it starts has the other
+/// one's service started. That a timer starts a unit of another name can be said in files alone.
 const WAKING_TIMER: &str = "openclaw-schedule-wake.timer";
 
 /// systemd's own default is a minute.

@@ -15,10 +15,10 @@ use zbus::{Connection, MatchRule, MessageStream};
 use super::Verdict;
 use super::systemd::{NAME, Systemd};
 
-/// What the manager gets to take note of an end that this daemon has seen.
+/// The longest time the manager gets to notice an end that this daemon has seen.
 const DEADLINE: Duration = Duration::from_secs(5);
 
-/// As the manager takes it.
+/// SIGKILL as the number that the manager takes.
 const SIGKILL: i32 = nix::libc::SIGKILL;
 
 const PROPERTIES: &str = "org.freedesktop.DBus.Properties";
@@ -28,8 +28,7 @@ const SERVICE: &str = "org.freedesktop.systemd1.Service";
 /// States of a unit whose process may still be there.
 const UP: [&str; 3] = ["activating", "active", "reloading"];
 
-/// Exit codes of a process that could not get the users or the view of its
-/// unit (systemd.exec(5)).
+/// Exit codes of a process that could not get the users or the view of its unit (systemd.exec(5)).
 const EXIT_USER: i32 = 217;
 const EXIT_NAMESPACE: i32 = 226;
 

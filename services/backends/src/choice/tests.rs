@@ -64,9 +64,10 @@ fn a_configured_cli_does_not_pass_on_a_chosen_model_of_others() {
 
 #[test]
 fn a_cli_is_what_its_backend_asks() {
-    for (cli, backend) in [(CLAUDE, Backend::ClaudeCli), (CODEX, Backend::CodexCli)] {
-        assert_eq!(backend.name(), cli.name());
-        assert_eq!(backend.provider(), Some(cli.provider()));
+    for (cli, known) in CLIS.into_iter().zip(openclaw_agent_clis::ALL) {
+        let backend = Backend::Cli(known);
+        assert_eq!(backend.name(), cli.known().backend);
+        assert_eq!(backend.provider(), Some(cli.known().provider));
     }
 }
 

@@ -15,11 +15,11 @@ use crate::cli::login;
 
 /// Where Anthropic's API is.
 const ANTHROPIC: &str = "https://api.anthropic.com";
-/// What the Messages API wants to see with the token of a login.
+/// The beta header that the Messages API requires with the token of a login.
 const OAUTH: &str = "oauth-2025-04-20";
-/// Where Bedrock is when nobody says where.
+/// The default region of Bedrock.
 const REGION: &str = "us-east-1";
-/// What to do about a login that does not serve.
+/// The advice for a login that cannot be used.
 const FIX: &str = "run `claude` once as this user, which renews it, or `claude setup-token` and set \
      CLAUDE_CODE_OAUTH_TOKEN, which lasts a year";
 
@@ -66,8 +66,7 @@ struct Account {
     expires_at: Option<u64>,
 }
 
-/// Chooses as the CLI itself does: a cloud that was asked for, a token, a key,
-/// a login.
+/// Chooses as the CLI itself does: a cloud that was asked for, a token, a key, a login.
 pub(super) fn find(
     settings: &RunnerSettings,
     agent_id: &str,

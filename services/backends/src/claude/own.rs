@@ -1,8 +1,7 @@
-//! What the CLI has of its own: which of its tools a turn has, and what of it
-//! is switched off. `tests/cli/news` says what a newer version has that is not
-//! listed here.
+//! What the CLI has of its own: which of its tools a turn has, and what of it is switched off.
+//! `tests/cli/news` says what a newer version has that is not listed here.
 
-use openclaw_handoff::dialogue::STARTING;
+use openclaw_agent_clis::claude::STARTING;
 use openclaw_model_api::wire::Grants;
 use openclaw_proto::runner::Purpose;
 use openclaw_sandbox::Level;
@@ -18,9 +17,9 @@ use crate::tools;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum When {
     Always,
-    /// Where there is a network that pages come from.
+    /// The tools that need a network for pages.
     Network,
-    /// Where the provider's search is granted.
+    /// The tools that need the provider's search.
     Search,
     /// For this reason.
     Never(&'static str),
@@ -83,7 +82,7 @@ const TOOLS: [(&str, When); 38] = [
     ("Write", Always),
 ];
 
-/// Those that work with files.
+/// The tools that work with files.
 const FILES: [&str; 8] = [
     "Edit",
     "Glob",
@@ -121,7 +120,7 @@ pub(super) const OFF: [(&str, &str); 6] = [
 #[derive(Debug, Default)]
 pub(super) struct Own {
     pub(super) there: Vec<&'static str>,
-    /// Those of them that run without a question.
+    /// The tools that run without a question.
     pub(super) unasked: Vec<&'static str>,
 }
 

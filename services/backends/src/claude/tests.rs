@@ -59,7 +59,7 @@ fn a_session_is_resumed_only_when_its_transcript_is_there() {
     let places = places(folder.path());
     let id = Uuid::new_v4().to_string();
     let turn = turn(vec![BackendSession {
-        backend: NAME.to_owned(),
+        backend: CLI.backend.to_owned(),
         id: id.clone(),
         unseen: 1,
     }]);

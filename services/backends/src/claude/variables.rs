@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
+use openclaw_agent_clis::claude::CLI;
+
 use super::own::OFF;
-use crate::claude::Claude;
-use crate::cli::{Cli as _, Start};
+use crate::cli::Start;
 use crate::environment::{Variables, passed};
 use crate::thinking;
 
@@ -33,10 +34,10 @@ const BASH: &str = "/bin/bash";
 /// The most tokens of one answer.
 const LONGEST_ANSWER: &str = "CLAUDE_CODE_MAX_OUTPUT_TOKENS";
 
-/// What starting our tools may take, in milliseconds.
+/// The longest start of our tools, in milliseconds.
 const TOOLS_START: &str = "30000";
 
-/// What its model may ask for of itself, as the CLI has it.
+/// The CLI's own limit for a command of its model.
 const LONGEST_COMMAND: Duration = Duration::from_secs(600);
 
 /// What it has beside that which every agent has. Its way to the model comes
@@ -79,9 +80,7 @@ pub(super) fn of(start: &Start<'_>, keys: bool) -> Variables {
         variables.push(("CLAUDE_CODE_SHELL".to_owned(), BASH.to_owned()));
     }
     variables.extend(OFF.map(|(name, _)| (name.to_owned(), "1".to_owned())));
-    let model = start
-        .model
-        .map(|model| format!("{}/{model}", Claude.provider()));
+    let model = start.model.map(|model| format!("{}/{model}", CLI.provider));
     if let Some(tokens) = settings.max_tokens(&start.agent.id, model.as_deref()) {
         variables.push((LONGEST_ANSWER.to_owned(), tokens.to_string()));
     }

@@ -15,14 +15,14 @@ use crate::cli::login::FoundLogin;
 /// Bytes of a login's file, which holds some tokens.
 const LOGIN_BYTES: u64 = 64 << 10;
 
-/// What a turn of a CLI is given.
+/// The way to the model for a turn of a CLI.
 #[derive(Debug)]
 pub enum Access {
     /// A proxy, and what is behind it.
     Proxy {
-        /// Where it is told of the proxy.
+        /// The variables that tell it of the proxy.
         variables: ModelVariables,
-        /// Where the model is, and the credential.
+        /// The address of the model, and the credential.
         relay: Relay,
     },
     /// The CLI signs its requests itself, with keys in its environment.
@@ -44,7 +44,7 @@ pub enum Error {
     Expired {
         /// Which one.
         login: FoundLogin,
-        /// What renews it.
+        /// The command that renews it.
         renew: &'static str,
     },
     /// The file of the login is not as expected.
@@ -52,12 +52,12 @@ pub enum Error {
     Login {
         /// Which one.
         login: FoundLogin,
-        /// What is wrong with it.
+        /// The problem with it.
         problem: String,
-        /// What renews it.
+        /// The command that renews it.
         renew: &'static str,
     },
-    /// What let it in is gone.
+    /// The credential that let it in is gone.
     #[error("there is no key and no login for {0} any more")]
     Missing(&'static str),
     /// The variable with headers of the user cannot be read.
@@ -78,8 +78,8 @@ pub(crate) fn header(name: &str, value: impl Into<String>) -> Header {
     (name.to_owned(), HeaderSecret(Secret::new(value.into())))
 }
 
-/// What the file of `login` says; `renew` is what renews one of the user's that
-/// cannot be read.
+/// Reads the file of `login`; `renew` is the command that renews a login of the user's that cannot
+/// be read.
 pub(crate) fn read_login<T: DeserializeOwned>(
     login: &FoundLogin,
     renew: &'static str,

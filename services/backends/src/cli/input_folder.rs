@@ -1,7 +1,6 @@
-//! The folder that a turn's CLI reads and must not write: what it is told of
-//! itself, and the FIFOs to our tools. It is the host's, and granted read-only:
-//! whatever the CLI or what it started before does, these names mean these
-//! files, for the CLI and for whoever writes them.
+//! The folder that a turn's CLI reads and must not write: what it is told of itself, and the FIFOs
+//! to our tools. It is the host's, and granted read-only: whatever the CLI or what it started
+//! before does, these names mean these files, for the CLI and for whoever writes them.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,12 +18,12 @@ const FILE_LIMIT: u64 = 16 << 20;
 /// The FIFOs in it.
 const FIFOS: [&str; 2] = [REQUEST_PIPE, RESPONSE_PIPE];
 
-/// Of the folder, its files and its FIFOs, where the CLI is the same user.
+/// The modes of the folder, its files and its FIFOs, where the CLI is the same user.
 const OWN: [u32; 3] = [0o700, 0o600, 0o600];
 /// The same where it is another user. The folder around is closed to everybody.
 const FOREIGN: [u32; 3] = [0o755, 0o644, 0o666];
 
-/// What a CLI is given.
+/// The folder that a CLI is given.
 #[derive(Debug)]
 pub struct InputFolder {
     folder: Folder,
@@ -58,7 +57,7 @@ impl InputFolder {
         Ok(self.path().join(name))
     }
 
-    /// What was put into a file of it.
+    /// The contents that were written to a file of it.
     pub fn read(&self, name: &str) -> io::Result<String> {
         let found = self.folder.read(name, FILE_LIMIT)?;
         let bytes = found.ok_or(io::ErrorKind::NotFound)?;

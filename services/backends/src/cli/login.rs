@@ -1,6 +1,5 @@
-//! The file in which a CLI's login is: the agent's own, else the user's. Both
-//! are out of the agent's sight. What an agent has in its own home, where it
-//! can write, is never taken for one.
+//! The file in which a CLI's login is: the agent's own, else the user's. Both are out of the
+//! agent's sight. What an agent has in its own home, where it can write, is never taken for one.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -38,8 +37,7 @@ pub(crate) fn find(login: Login, settings: &RunnerSettings, agent_id: &str) -> O
 }
 
 impl FoundLogin {
-    /// What to do about one that does not serve; `renew` is the command that
-    /// renews the user's.
+    /// The advice for a login that cannot be used; `renew` is the command that renews the user's.
     pub(crate) fn fix(&self, renew: &str) -> String {
         match &self.agent_id {
             None => renew.to_owned(),

@@ -1,41 +1,40 @@
 //! The folder in which a CLI finds its settings: none, in every turn anew.
 //!
-//! It would obey whatever lies there: hooks, helpers, permissions, servers,
-//! variables. The agent can write to any folder the CLI keeps, so none is kept
-//! but the one of its session.
+//! It would obey whatever lies there: hooks, helpers, permissions, servers, variables. The agent
+//! can write to any folder the CLI keeps, so none is kept but the one of its session.
 
 use std::io;
 use std::path::Path;
 
+use openclaw_agent_clis::AgentCli;
 use openclaw_folder::{Error, Folder};
 
-use super::SessionFolder;
 use crate::places::{self, Places};
 
 /// Where sessions are that CLIs kept in the agent's home, which every turn sees. None is
 /// gone on with.
 const EARLIER: &str = "earlier";
 
-/// Makes the folder at `path`, the agent's, with a link to what is `kept` of the session in
+/// Makes the folder at `path`, the agent's, with a link to what `cli` keeps of the session in
 /// `own`. One that is there, of the process that stands ready for this turn, stays as it is.
 pub(super) fn make(
     path: &Path,
     own: &Path,
     places: &Places,
-    kept: &SessionFolder,
+    cli: &AgentCli,
 ) -> Result<(), places::Error> {
     places::make(path)?;
     places.give(path)?;
     places::make(own)?;
     places.give(own)?;
-    put_away(own, places, kept)?;
-    opened(own)?.create_folder_replacing(kept.name)?;
-    opened(path)?.create_link(kept.name, &own.join(kept.name))?;
+    put_away(own, places, cli)?;
+    opened(own)?.create_folder_replacing(cli.sessions)?;
+    opened(path)?.create_link(cli.sessions, &own.join(cli.sessions))?;
     Ok(())
 }
 
-fn put_away(own: &Path, places: &Places, kept: &SessionFolder) -> Result<(), places::Error> {
-    let in_home = Path::new(kept.folder).join(kept.name);
+fn put_away(own: &Path, places: &Places, cli: &AgentCli) -> Result<(), places::Error> {
+    let in_home = Path::new(cli.folder).join(cli.sessions);
     let home = opened(&places.home)?;
     let is_there = home.status(&in_home).is_ok_and(|found| found.is_some());
     let Some(all) = own.parent().filter(|_| is_there) else {
@@ -44,7 +43,7 @@ fn put_away(own: &Path, places: &Places, kept: &SessionFolder) -> Result<(), pla
     let earlier = all.join(EARLIER);
     places::make(&earlier)?;
     // A second one is what the agent made itself, and is left to it.
-    home.move_to(&in_home, &opened(&earlier)?, kept.name)
+    home.move_to(&in_home, &opened(&earlier)?, cli.sessions)
         .map(drop)
         .or_else(|error| match error.kind() {
             io::ErrorKind::DirectoryNotEmpty
@@ -63,12 +62,9 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::symlink;
 
-    use super::*;
+    use openclaw_agent_clis::codex::CLI;
 
-    const SESSIONS: SessionFolder = SessionFolder {
-        folder: ".codex",
-        name: "sessions",
-    };
+    use super::*;
 
     fn places(folder: &Path) -> Places {
         Places {
@@ -93,22 +89,22 @@ mod tests {
         }
         let own = folder.path().join("cli/session-one");
         let path = folder.path().join("turn/cli");
-        make(&path, &own, &places, &SESSIONS).unwrap();
+        make(&path, &own, &places, &CLI).unwrap();
         for name in ["auth.json", "config.toml", "rules/default.rules"] {
             assert_eq!(fs::read_to_string(users.join(name)).unwrap(), "mine");
         }
         fs::write(own.join("config.toml"), "approval_policy = \"never\"").unwrap();
         fs::write(own.join("sessions/one.jsonl"), "").unwrap();
         let next = folder.path().join("next/cli");
-        make(&next, &own, &places, &SESSIONS).unwrap();
+        make(&next, &own, &places, &CLI).unwrap();
         let names: Vec<_> = fs::read_dir(&next).unwrap().collect();
         assert_eq!(names.len(), 1, "{names:?}");
         assert!(next.join("sessions/one.jsonl").is_file());
         // As it is for one that stands ready.
-        make(&next, &own, &places, &SESSIONS).unwrap();
+        make(&next, &own, &places, &CLI).unwrap();
         fs::remove_dir_all(own.join("sessions")).unwrap();
         symlink(&users, own.join("sessions")).unwrap();
-        make(&next, &own, &places, &SESSIONS).unwrap();
+        make(&next, &own, &places, &CLI).unwrap();
         assert!(own.join("sessions").symlink_metadata().unwrap().is_dir());
         assert_eq!(fs::read_dir(&users).unwrap().count(), 3);
     }
@@ -122,7 +118,7 @@ mod tests {
         fs::write(in_home.join("private.jsonl"), "pin").unwrap();
         let path = folder.path().join("turn/cli");
         let own = folder.path().join("cli/session-one");
-        make(&path, &own, &places, &SESSIONS).unwrap();
+        make(&path, &own, &places, &CLI).unwrap();
         assert!(!in_home.exists());
         let earlier = folder.path().join("cli/earlier/sessions/private.jsonl");
         assert_eq!(fs::read_to_string(&earlier).unwrap(), "pin");
@@ -130,7 +126,7 @@ mod tests {
         // What the agent makes there is its own, and moves nothing.
         fs::create_dir_all(&in_home).unwrap();
         fs::write(in_home.join("private.jsonl"), "other").unwrap();
-        make(&path, &own, &places, &SESSIONS).unwrap();
+        make(&path, &own, &places, &CLI).unwrap();
         assert_eq!(fs::read_to_string(&earlier).unwrap(), "pin");
     }
 }

@@ -21,7 +21,7 @@ pub const CHATGPT: &str = "https://chatgpt.com/backend-api/codex";
 
 /// A key for Codex alone.
 const OWN_KEY: &str = "CODEX_API_KEY";
-/// What to do about a login that does not serve.
+/// The advice for a login that cannot be used.
 const FIX: &str = "run `codex` once as this user, which renews it, or `codex login`";
 
 /// The CLI's login file, as far as it is needed.
@@ -40,7 +40,7 @@ struct Tokens {
     account_id: Option<String>,
 }
 
-/// What an access token says of itself (RFC 7519 §4.1.4).
+/// The claims of an access token (RFC 7519 §4.1.4).
 #[derive(Debug, Deserialize)]
 struct Claims {
     /// Unix seconds.

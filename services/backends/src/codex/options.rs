@@ -1,14 +1,14 @@
-//! What the CLI is started with.
+//! The arguments of the CLI.
 
 use std::ffi::OsString;
 
-use openclaw_handoff::dialogue::CodexTools;
+use openclaw_agent_clis::codex::CodexTools;
 use openclaw_handoff::proxies::MODEL_URL;
 use serde_json::json;
 
 use crate::cli::Start;
 
-/// What paths begin with at the proxy.
+/// The prefix of paths at the proxy.
 pub(super) const MOUNT: &str = "/v1";
 
 /// The variable in which it finds the turn's token.
@@ -58,11 +58,10 @@ const SET: [&str; 10] = [
     "model_providers.openclaw.request_max_retries=3",
     "model_providers.openclaw.stream_max_retries=2",
 ];
-/// Where it has its databases where the turn has a memory of its own: it makes
-/// them anew in each, which takes longer on a disk. Their content is in the
-/// sessions too.
+/// Where it has its databases where the turn has a memory of its own: it makes them anew in each,
+/// which takes longer on a disk. Their content is in the sessions too.
 const SQLITE: &str = "/dev/shm";
-/// What starting our tools may take, in seconds.
+/// The longest start of our tools, in seconds.
 const TOOLS_START: u64 = 30;
 
 /// Its arguments: TOML, of which JSON's strings and lists are a part.
@@ -97,9 +96,8 @@ pub(super) fn arguments(start: &Start<'_>, own: &CodexTools) -> Vec<OsString> {
     arguments
 }
 
-/// The settings in the workspace are the agent's to write. It trusts a folder
-/// that it is to work in without a sandbox, unless told not to; then it does
-/// not read them, nor those of folders above.
+/// The settings in the workspace are the agent's to write. It trusts a folder that it is to work in
+/// without a sandbox, unless told not to; then it does not read them, nor those of folders above.
 fn untrusted(start: &Start<'_>) -> [String; 2] {
     let workspace = json!(*start.places.workspace);
     [

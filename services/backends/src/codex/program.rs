@@ -3,12 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What the packages with the program are called, beside the one of its script.
+/// The names of the packages with the program, beside the one of its script.
 const PLATFORM: &str = "codex-linux-";
 
-/// npm installs a script that needs Node and starts the program of a package
-/// beside its own (since 0.100 or within it): here that program is started
-/// itself. Anything else is taken as it is.
+/// npm installs a script that needs Node and starts the program of a package beside its own (since
+/// 0.100 or within it): here that program is started itself. Anything else is taken as it is.
 pub(super) fn native(found: PathBuf) -> PathBuf {
     let is_script = found.extension().is_some_and(|extension| extension == "js");
     if is_script {

@@ -6,15 +6,10 @@ use crate::key::KeyPath;
 use crate::paths::Paths;
 
 /// Where paths are; `*` is any key or index.
-const PATHS: [&str; 15] = [
-    "agent.claudeCliPath",
-    "agents.defaults.claudeCliPath",
-    "agents.defaults.codexCliPath",
+const PATHS: [&str; 10] = [
     "agents.defaults.sandbox.paths.ro.*",
     "agents.defaults.sandbox.paths.rw.*",
     "agents.defaults.workspace",
-    "agents.list.*.claudeCliPath",
-    "agents.list.*.codexCliPath",
     "agents.list.*.sandbox.paths.ro.*",
     "agents.list.*.sandbox.paths.rw.*",
     "agents.list.*.workspace",
@@ -24,14 +19,21 @@ const PATHS: [&str; 15] = [
     "sandbox.paths.rw.*",
 ];
 
+/// Whose keys say where the programs of agent CLIs are.
+const AGENTS: [&str; 3] = ["agent", "agents.defaults", "agents.list.*"];
+
 /// Puts the home in for `~` and makes relative paths absolute. A program's
 /// name without a slash is looked for on the PATH and stays.
 pub fn apply(document: &mut Value, paths: &Paths) {
-    for pattern in PATHS {
-        let Ok(pattern) = KeyPath::parse(pattern) else {
+    let programs = openclaw_agent_clis::ALL.into_iter().flat_map(|cli| {
+        let key = move |agent| (format!("{agent}.{}", cli.path_key), true);
+        AGENTS.into_iter().map(key)
+    });
+    let others = PATHS.map(|pattern| (pattern.to_owned(), false));
+    for (pattern, is_program) in programs.chain(others) {
+        let Ok(pattern) = KeyPath::parse(&pattern) else {
             continue;
         };
-        let is_program = pattern.last().ends_with("CliPath");
         visit(document, pattern.parts(), &mut |path| {
             if !path.is_empty() && (path.contains('/') || !is_program) {
                 *path = paths.expand(path).display().to_string();

@@ -16,12 +16,10 @@ use crate::schema::Schema;
 
 /// Variables with the keys they stand for. Of two for the same key the later
 /// one counts.
-const NAMED: [(&str, &str); 14] = [
-    ("OPENCLAW_BACKEND", "agents.defaults.backend"),
-    ("OPENCLAW_CLAUDE", "agents.defaults.claudeCliPath"),
+const NAMED: [(&str, &str); 12] = [
+    ("OPENCLAW_BACKEND", BACKEND),
     ("OPENCLAW_CLI_PORT", "gateway.cli.port"),
     ("OPENCLAW_CLI_SECRET", "gateway.cli.secret"),
-    ("OPENCLAW_CODEX", "agents.defaults.codexCliPath"),
     ("OPENCLAW_GATEWAY_BIND", "gateway.bind"),
     ("OPENCLAW_GATEWAY_PASSWORD", "gateway.auth.password"),
     ("OPENCLAW_GATEWAY_PORT", "gateway.port"),
@@ -32,13 +30,8 @@ const NAMED: [(&str, &str); 14] = [
     ("OPENCLAW_MODEL", "agents.defaults.model"),
     ("OPENCLAW_WORKSPACE_DIR", "agents.defaults.workspace"),
 ];
-/// Of these, those that hold for agents that say otherwise, too: which program
-/// answers is the machine's affair.
-const FOR_EVERY_AGENT: [&str; 3] = [
-    "agents.defaults.backend",
-    "agents.defaults.claudeCliPath",
-    "agents.defaults.codexCliPath",
-];
+/// Which backend answers.
+const BACKEND: &str = "agents.defaults.backend";
 /// Before the section and between the parts of a generic name.
 const SEPARATOR: &str = "__";
 const GENERIC: &str = "OPENCLAW__";
@@ -79,11 +72,17 @@ pub fn put_all(
             places,
         });
     };
-    for (name, key) in NAMED {
+    let named = NAMED.map(|(name, key)| (name, key.to_owned(), key == BACKEND));
+    let programs = openclaw_agent_clis::ALL.into_iter().map(|cli| {
+        let key = format!("agents.defaults.{}", cli.path_key);
+        (cli.variable, key, true)
+    });
+    // Which program answers is the machine's affair: it holds for agents that say otherwise, too.
+    for (name, key, is_for_every_agent) in named.into_iter().chain(programs) {
         if let Some(text) = environment.get(name) {
-            let path = KeyPath::parse(key).map_err(|error| wrong(ENVIRONMENT, name, error))?;
+            let path = KeyPath::parse(&key).map_err(|error| wrong(ENVIRONMENT, name, error))?;
             let mut places = put(document, schema, &path, text, ENVIRONMENT, name)?;
-            if FOR_EVERY_AGENT.contains(&key) {
+            if is_for_every_agent {
                 places.extend(put_everywhere(document, &path));
             }
             note(ENVIRONMENT, name, places);

@@ -15,7 +15,7 @@ pub(crate) const REQUESTS: i64 = 3;
 /// Characters of a name that are kept.
 const NAME_LENGTH: usize = 100;
 
-/// What somebody is told who wants to talk.
+/// The answer to somebody who wants to talk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PairingAnswer {
     /// A code; nobody told them before.
@@ -26,10 +26,10 @@ pub enum PairingAnswer {
     Full,
 }
 
-/// What a decision found.
+/// The result of a decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decided {
-    /// The request, which is over; whether its peer is the owner now.
+    /// The request, which is over, and whether its peer is now the owner.
     Done(Request, bool),
     /// No such code holds.
     Unknown,
@@ -72,8 +72,7 @@ pub fn ask(
     }))
 }
 
-/// Whether `peer` would be told a code now. Only reads: strangers by the thousand
-/// cost no writing.
+/// Whether `peer` would be told a code now. Only reads: strangers by the thousand cost no writing.
 pub fn may_ask(
     connection: &Connection,
     of: &AccountName,
@@ -130,7 +129,7 @@ fn take(connection: &Connection, code: &str, now_ms: i64) -> rusqlite::Result<Op
         .optional()
 }
 
-/// Those who wait, the first one first.
+/// The peers that wait, the earliest first.
 pub fn requests(connection: &Connection, now_ms: i64) -> rusqlite::Result<Vec<Request>> {
     let mut statement = connection.prepare(
         "SELECT channel, account, peer, code, name, created_ms FROM channel_requests
@@ -140,7 +139,7 @@ pub fn requests(connection: &Connection, now_ms: i64) -> rusqlite::Result<Vec<Re
     rows.collect()
 }
 
-/// Those who may talk.
+/// The peers that may talk.
 pub fn peers(connection: &Connection) -> rusqlite::Result<Vec<Peer>> {
     let mut statement = connection.prepare(
         "SELECT channel, account, peer, name, is_owner, approved_ms FROM channel_peers
@@ -166,7 +165,7 @@ pub fn revoke(
         .optional()
 }
 
-/// What pairings say of a peer.
+/// The rights of a peer by its pairings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PeerPairing {
     /// It may talk to the account.
@@ -177,7 +176,7 @@ pub struct PeerPairing {
     pub has_owner: bool,
 }
 
-/// What the pairings of a channel say of a peer, to the account `of`.
+/// The rights of a peer by the pairings of its channel with the account `of`.
 pub fn of_peer(
     connection: &Connection,
     of: &AccountName,

@@ -1,5 +1,4 @@
-//! The numbers of events: only ever higher, whatever becomes of the gateway or
-//! of the machine.
+//! The numbers of events: only ever higher, whatever becomes of the gateway or of the machine.
 //!
 //! A block of them is taken before any of it is given. The ledger may lag half
 //! a second when the machine loses power, so the next block is taken when half
@@ -8,15 +7,14 @@
 
 use rusqlite::Connection;
 
-/// Numbers taken at once: twice as many as happen before a sync of the ledger
-/// on the fastest disk.
+/// Numbers taken at once: twice as many as happen before a sync of the ledger on the fastest disk.
 const BLOCK: u64 = 1 << 16;
 
 #[derive(Debug)]
 pub(crate) struct Numbers {
     /// The last that was given.
     last: u64,
-    /// Those up to here are taken.
+    /// Numbers up to this one are taken.
     taken: u64,
 }
 
@@ -35,7 +33,7 @@ impl Numbers {
         self.last
     }
 
-    /// Gives `count` numbers; the last of them.
+    /// Takes `count` numbers and returns the last one.
     pub(crate) fn give(&mut self, connection: &Connection, count: usize) -> rusqlite::Result<u64> {
         self.last += count as u64;
         if self.last + BLOCK / 2 > self.taken {
@@ -44,13 +42,12 @@ impl Numbers {
         Ok(self.last)
     }
 
-    /// What was written of them may not be in the ledger.
+    /// The ledger may lack what was written of them.
     pub(crate) fn doubt(&mut self) {
         self.taken = self.last;
     }
 
-    /// Leaves the rest of the block to the next gateway; no number is given
-    /// after that.
+    /// Leaves the rest of the block to the next gateway; no number is given after that.
     pub(crate) fn give_back(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         self.taken = self.last;
         self.write(connection)

@@ -21,8 +21,7 @@ const OTHERS: u64 = 20_000;
 /// message may have to wait.
 const BITE: i64 = 200;
 
-/// Forgets a part of what is too old at `now_ms`, or too much; false when there
-/// is more of it.
+/// Forgets a part of what is too old at `now_ms`, or too much; false when there is more of it.
 pub fn prune(connection: &Connection, now_ms: i64) -> rusqlite::Result<bool> {
     let limits = Limits {
         before_ms: now_ms - AGE.as_millis() as i64,
@@ -61,8 +60,7 @@ impl Limits {
         Ok(i64::try_from(removed).unwrap_or(BITE) < BITE)
     }
 
-    /// The first run that is kept: none that goes on is forgotten, so that its
-    /// end is told.
+    /// The first run that is kept: none that goes on is forgotten, so that its end is told.
     fn first_run(&self, connection: &Connection) -> rusqlite::Result<u64> {
         let (before, runs) = (self.before_ms, self.runs);
         let after_all = read(connection, "SELECT max(accepted_seq) + 1 FROM runs")?;

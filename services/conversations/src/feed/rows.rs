@@ -100,7 +100,7 @@ pub(crate) struct MessageRow {
 }
 
 impl MessageRow {
-    /// What it tells.
+    /// The events that it tells.
     pub(crate) fn kinds(self) -> Vec<Kind> {
         let entry = Entry {
             entry_id: self.entry_id.clone(),
@@ -184,7 +184,7 @@ fn other(row: &Row<'_>) -> rusqlite::Result<Vec<Kind>> {
     Ok(json(row, 5, |text| serde_json::from_str(text))?.unwrap_or_default())
 }
 
-/// What was written as JSON.
+/// A value that was written as JSON.
 fn json<T>(
     row: &Row<'_>,
     column: usize,

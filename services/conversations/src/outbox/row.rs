@@ -5,7 +5,7 @@ use openclaw_proto::outbox::{Delivery, Extras, Kind, Place};
 use rusqlite::Row;
 use rusqlite::types::Type;
 
-/// What [`delivery`] reads.
+/// The columns that [`delivery`] reads.
 pub(super) const DELIVERY: &str = "delivery_id, attempts, not_before_ms, channel, account, target, \
                                    chat, thread, session_key, agent_id, run_id, created_ms, facts, extras";
 
@@ -80,7 +80,7 @@ pub(super) fn extras_text(extras: &Extras) -> rusqlite::Result<String> {
     }
 }
 
-/// What is kept as JSON.
+/// A value that is kept as JSON.
 pub(super) trait ToJson {
     fn to_json(&self) -> serde_json::Result<String>;
 }

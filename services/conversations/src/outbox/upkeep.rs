@@ -8,8 +8,8 @@ use rusqlite::{Connection, params};
 /// a weekend, and what is older than that confuses more than it helps.
 const PATIENCE: Duration = Duration::from_secs(3 * 24 * 3600);
 
-/// Attempts at a delivery. A provider that is gone is asked every minute or
-/// less often; whatever was tried so often fails for another reason.
+/// The most attempts at a delivery. A provider that is down is asked once a minute at most, so a
+/// delivery that was tried this often fails for another reason.
 const ATTEMPTS: u32 = 100;
 
 /// Deliveries that are over are kept for this long, so that a report that comes
@@ -35,8 +35,8 @@ pub(crate) fn withdraw(
     )
 }
 
-/// Gives up on what cannot be delivered and forgets a part of what is over; how
-/// many were given up.
+/// Gives up deliveries that cannot succeed, forgets some that are over, and returns the number of
+/// those given up.
 pub fn tidy(connection: &Connection, now_ms: i64) -> rusqlite::Result<usize> {
     let late = connection.execute(
         "UPDATE outbox SET state = 'failed', changed_ms = ?1,

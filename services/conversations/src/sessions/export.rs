@@ -22,14 +22,12 @@ const PIECES: usize = 8;
 
 type Pieces = mpsc::Sender<Result<Exported, Refusal>>;
 
-/// Nobody takes the pieces any more, or a file could not be read and they were
-/// told so.
+/// Nobody takes the pieces any more, or a file could not be read and they were told so.
 struct Over;
 
 impl Sessions {
-    /// The files of one session, or with an empty name of all sessions of an
-    /// agent, or of all agents: an index each, and the transcripts byte for
-    /// byte as far as their lines are whole.
+    /// The files of one session, or with an empty name of all sessions of an agent, or of all
+    /// agents: an index each, and the transcripts byte for byte as far as their lines are whole.
     pub async fn export(
         &self,
         session: &str,

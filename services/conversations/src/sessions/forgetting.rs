@@ -13,9 +13,8 @@ use crate::storage::SaidIn;
 const SHOWN: usize = 3;
 
 impl Sessions {
-    /// Where the words are: in transcripts, in archives, and in the gateway's
-    /// tables. With `forget`, they are taken out there; transcripts that somebody
-    /// adds to meanwhile go on.
+    /// Where the words are: in transcripts, in archives, and in the gateway's tables. With
+    /// `forget`, they are taken out there; transcripts that somebody adds to meanwhile go on.
     pub async fn mentions(
         &self,
         text: &str,

@@ -22,7 +22,7 @@ const FILE_LIMIT: usize = 100_000;
 /// Most bytes of one file.
 const BYTE_LIMIT: u64 = 4 * 1024 * 1024 * 1024;
 
-/// What the client has sent, on the file system of the sessions.
+/// The uploaded files, on the file system of the sessions.
 struct Staging {
     folder: TempDir,
     dry_run: bool,
@@ -34,7 +34,7 @@ struct Staging {
 }
 
 impl Sessions {
-    /// Takes over what the client sends; what `parts` fails with ends it.
+    /// Takes over the client's sessions; an error of `parts` ends it.
     pub async fn import<E: From<Refusal>>(
         &self,
         mut parts: impl Stream<Item = Result<Import, E>> + Unpin,
@@ -166,7 +166,7 @@ impl Staging {
         written.map_err(|error| unsaved(self.folder.path(), error))
     }
 
-    /// What was received is durable before any of it is moved into place.
+    /// The upload is durable before any of it is moved into place.
     async fn close(&mut self) -> Result<(), Refusal> {
         let Some((mut file, _)) = self.open.take() else {
             return Ok(());

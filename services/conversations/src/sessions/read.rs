@@ -27,7 +27,7 @@ pub struct History {
     pub has_more: bool,
 }
 
-/// What the index has of a session whose transcript is to be read.
+/// The index entry of a session whose transcript is to be read.
 pub(super) struct Located {
     pub(super) session: openclaw_proto::sessions::Session,
     pub(super) entry: serde_json::Map<String, serde_json::Value>,
@@ -74,7 +74,7 @@ impl Sessions {
             .collect())
     }
 
-    /// What was said, as people read it (seed 001, phase 3).
+    /// The conversation as people read it (seed 001, phase 3).
     pub async fn read(&self, key: &SessionKey, wanted: Wanted) -> Result<Reading, Refusal> {
         let found = self.find(key).await?;
         let reading = self
@@ -86,7 +86,7 @@ impl Sessions {
         })
     }
 
-    /// The same of a transcript that no session has.
+    /// The conversation of a transcript that belongs to no session.
     pub(super) async fn read_file(
         &self,
         id: String,

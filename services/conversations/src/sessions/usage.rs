@@ -1,10 +1,10 @@
-//! What was asked of models, as the transcripts have it.
+//! The use of models, by the transcripts.
 
 use std::path::{Path, PathBuf};
 
 use openclaw_proto::sessions::{Archived, Query};
 use openclaw_sessions::Error;
-use openclaw_sessions::transcript::{AssistantMessage, Line, Lines, Message, Usage};
+use openclaw_sessions::transcript::{AssistantMessage, Line, LineRead, Lines, Message, Usage};
 use openclaw_settings::SessionSettings;
 
 use super::Sessions;
@@ -67,7 +67,7 @@ impl Sessions {
 fn answers(path: &Path, since_ms: i64, settings: &SessionSettings) -> Result<Vec<Answered>, Error> {
     let mut answers = Vec::new();
     for line in Lines::open(path)? {
-        let Ok(Line::Message(entry)) = line? else {
+        let LineRead::Whole(Line::Message(entry)) = line? else {
             continue;
         };
         if let Message::Assistant(answer) = &entry.message

@@ -12,39 +12,18 @@ use openclaw_sessions::transcript::{Draft, Marker, Message, UserMessage};
 use openclaw_settings::{SendTarget, SessionSettings};
 use serde_json::{Value, json};
 
-use super::command::{Acceptance, Admitted, Incoming, Intent, Reply};
+use super::command::{Acceptance, Admitted, Incoming, Intent};
 use super::delivery;
 use super::ledger::{Change, Record};
 use super::policy::{self, Anew};
-use super::session_files::Written;
-use super::staged::{Staged, Undo};
 use super::state_files::{StateFiles, changed, overrides_of};
+use super::work::Done;
 use crate::fault::Fault;
-use crate::feed::Happening;
 
-/// What the transcript calls a message that only begins anew.
+/// The transcript's name for a message that only begins the conversation anew.
 pub const RESET_COMMAND: &str = "reset";
 
 impl StateFiles {
-    pub(super) fn accept(&mut self, incoming: Incoming, reply: Reply<Acceptance>) -> Staged {
-        match self.try_accept(incoming) {
-            Ok(admission) => {
-                let staged = Staged::new(reply, Ok(admission.acceptance)).undone_by(admission.undo);
-                match admission.written {
-                    None => staged,
-                    Some((written, record)) => admission
-                        .anew
-                        .into_iter()
-                        .fold(staged.touching(written.file), |staged, anew| {
-                            staged.changing(Change::Happened(anew))
-                        })
-                        .changing(Change::Insert(Box::new(record))),
-                }
-            }
-            Err(fault) => Staged::new(reply, Err(fault)),
-        }
-    }
-
     /// Whether nothing may be sent to the session: as it says itself, else as
     /// the configuration does.
     fn is_blocked(&mut self, incoming: &Incoming) -> Result<bool, Fault> {
@@ -64,14 +43,16 @@ impl StateFiles {
         })
     }
 
-    fn try_accept(&mut self, incoming: Incoming) -> Result<Admission, Fault> {
+    /// Appends the message to its transcript and enters its session; its row is in the ledger
+    /// when that is on disk.
+    pub(super) fn accept(&mut self, incoming: Incoming) -> Result<Done<Acceptance>, Fault> {
         if let Some(key) = &incoming.idempotency_key {
             let mut known = self.ledger.by_idempotency_key(key);
             if matches!(known, Ok(None)) && *key == incoming.run_id {
                 known = self.ledger.by_run_id(key);
             }
             if let Some(record) = known.map_err(self.of_ledger())? {
-                return Ok(Admission::existing(record));
+                return Ok(Done::looking(Acceptance::Existing(Box::new(record))));
             }
         }
         let state = &self.session_files.settings().paths.state;
@@ -123,20 +104,19 @@ impl StateFiles {
             said,
             overrides,
         };
-        Ok(Admission {
-            acceptance: Acceptance::New(Box::new(admitted)),
-            written: Some((appended.written.clone(), record)),
-            anew,
-            undo: Some(Box::new(move |state_files| {
-                state_files.retract(&appended.written);
-                state_files.home.withdrawn(&run_id);
-                state_files.put_back(&key, before);
-            })),
-        })
+        let acceptance = Acceptance::New(Box::new(admitted));
+        let file = Some(appended.written.file.clone());
+        let done = Done::looking(acceptance).appending(file);
+        let done = done.undone_by(move |state_files| {
+            state_files.retract(&appended.written);
+            state_files.home.withdrawn(&run_id);
+            state_files.put_back(&key, before);
+        });
+        let done = anew.into_iter().fold(done, Done::telling);
+        Ok(done.noting(Change::Insert(Box::new(record))))
     }
 
-    /// Whether the message begins its conversation anew, by what it says or by
-    /// when it comes.
+    /// Whether the message begins its conversation anew, by what it says or by when it comes.
     fn anew(
         &mut self,
         settings: &SessionSettings,
@@ -159,26 +139,6 @@ impl StateFiles {
             reason,
             text: Some(incoming.text.clone()),
         }))
-    }
-}
-
-/// A message that is accepted once it is on disk.
-struct Admission {
-    acceptance: Acceptance,
-    written: Option<(Written, Record)>,
-    /// The conversation begins anew with it.
-    anew: Option<Happening>,
-    undo: Option<Undo>,
-}
-
-impl Admission {
-    fn existing(record: Record) -> Self {
-        Self {
-            acceptance: Acceptance::Existing(Box::new(record)),
-            written: None,
-            anew: None,
-            undo: None,
-        }
     }
 }
 
@@ -205,7 +165,7 @@ fn note_channel(entry: &mut SessionEntry, channel: &str, chat_type: &str) {
     }
 }
 
-/// The entries of a message; the user's is the last.
+/// The entries of a message, the user's last.
 fn drafts(incoming: &Incoming, anew: Option<&Anew>, said: &Intent, now: i64) -> Vec<Draft> {
     let mut drafts = Vec::new();
     if let Some(anew) = anew {

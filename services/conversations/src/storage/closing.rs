@@ -137,7 +137,7 @@ impl StateFiles {
         Ok(())
     }
 
-    /// What a turn cost in US dollars, when the configuration has the price.
+    /// The cost of a turn in US dollars, when the configuration has the price.
     fn cost(&self, outcome: &Kind, usage: &Usage) -> Option<f64> {
         let Kind::Done(done) = outcome else {
             return None;

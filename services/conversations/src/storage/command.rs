@@ -1,4 +1,4 @@
-//! What the storage thread is told of messages and runs, and what it answers.
+//! The requests about messages and runs to the storage thread, and its answers.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,8 @@ use tokio::sync::oneshot;
 use super::ledger::Record;
 use crate::fault::Fault;
 
-pub(crate) type Reply<T> = oneshot::Sender<Result<T, Fault>>;
+/// The sender of the answer.
+pub(crate) type Reply<T, E = Fault> = oneshot::Sender<Result<T, E>>;
 
 /// A message that is to be accepted.
 #[derive(Debug, Clone)]
@@ -25,19 +26,19 @@ pub struct Incoming {
     pub key: SessionKey,
     /// The client's name for it: the same message comes once.
     pub idempotency_key: Option<String>,
-    /// Where it came from.
+    /// The channel it came from.
     pub channel: String,
-    /// Where on that.
+    /// The route on that channel.
     pub route: Option<Route>,
-    /// What it says.
+    /// Its words.
     pub text: String,
-    /// The command that it is; the gateway answers it itself.
+    /// The name of the command, which the gateway answers itself; None: it is a message.
     pub command: Option<&'static str>,
     /// Whether its words may begin the conversation anew.
     pub may_begin_anew: bool,
 }
 
-/// What became of it.
+/// The outcome.
 #[derive(Debug, Clone)]
 pub enum Acceptance {
     /// Its entry is durable.
@@ -49,13 +50,13 @@ pub enum Acceptance {
 /// A message whose entry is durable.
 #[derive(Debug, Clone)]
 pub struct Admitted {
-    /// What its sender is told.
+    /// The answer to its sender.
     pub accepted: Accepted,
-    /// Where its entry is.
+    /// The transcript with its entry.
     pub transcript: PathBuf,
-    /// What the model is to be told.
+    /// Its purpose, and its text for the model.
     pub said: Intent,
-    /// What the session wants instead of its agent's settings.
+    /// The session's settings that override its agent's.
     pub overrides: Overrides,
 }
 
@@ -70,14 +71,14 @@ pub enum Intent {
     Command,
 }
 
-/// What a session wants instead of its agent's settings.
+/// A session's settings that override its agent's.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Overrides {
     /// `provider/model`.
     pub model: Option<String>,
     /// How much the model is to think.
     pub thinking_level: Option<String>,
-    /// What is done with messages that find it busy.
+    /// The handling of messages that arrive while it is busy.
     pub queue: QueueFields,
     /// Limits of its turns, as JSON; empty: its agent's.
     pub limits: String,
@@ -90,10 +91,10 @@ pub struct Overrides {
 /// The field of a session's entry for [`Overrides::server_tool_tokens`].
 pub const SERVER_TOOL_TOKENS: &str = "serverToolTokens";
 
-/// What a session's entry says of messages that find it busy.
+/// A session's own settings for messages that arrive while it is busy.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct QueueFields {
-    /// What is done with them.
+    /// How they are handled.
     pub mode: Option<String>,
     /// How long is waited for more of them, in milliseconds.
     pub debounce_ms: Option<u64>,
@@ -108,9 +109,9 @@ pub struct QueueFields {
 pub struct StoredRun {
     /// Its row.
     pub record: Record,
-    /// Where its entries are.
+    /// The transcript with its entries.
     pub transcript: PathBuf,
-    /// What its session wants instead of its agent's settings.
+    /// Its session's settings that override the agent's.
     pub overrides: Overrides,
 }
 
@@ -132,10 +133,9 @@ pub struct Closing {
     pub usage: Usage,
     /// The tokens of the last response: how full the context is.
     pub context_tokens: u64,
-    /// What the run's processes used, when it is known.
+    /// The resources that the run's processes used, when known.
     pub resources: Option<Resources>,
-    /// What is answered on the channel that the message came from; None:
-    /// nothing is.
+    /// The answer on the channel that the message came from; None: none.
     pub reply: Option<ChannelReply>,
     /// Whether it answered a command, beside the turns of its session.
     pub of_command: bool,
@@ -146,11 +146,11 @@ pub struct Closing {
 pub struct ChannelReply {
     /// The channel.
     pub channel: String,
-    /// Where on it; None: where the session says, if it was there.
+    /// The route on it; None: the session's route, if it has one there.
     pub route: Option<Route>,
-    /// What was said.
+    /// The text.
     pub text: String,
-    /// What goes with it.
+    /// Attachments and other extras.
     pub extras: Extras,
     /// Where its files are, beneath the agent's workspace.
     pub paths: Vec<String>,

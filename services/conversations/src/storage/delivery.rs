@@ -1,4 +1,4 @@
-//! Where on its channel a session's answers go, and what there is to deliver.
+//! Deliveries of a session: their route on its channel and their contents.
 
 use openclaw_proto::event::Kind as Outcome;
 use openclaw_proto::feed::Ended;
@@ -39,13 +39,13 @@ fn note_origin(entry: &mut SessionEntry, channel: &str, place: &Map<String, Valu
     }
 }
 
-/// Where a session's answers go, if that is on a channel.
+/// The place on a channel for a session's answers, if there is one.
 pub(super) fn place_of_session(entry: &SessionEntry) -> Option<Place> {
     let delivery: Value = entry.get(Place::FIELD)?;
     Place::of_session(&delivery)
 }
 
-/// What the gateway itself says, where the session is.
+/// A delivery of the gateway's own words to the place of the session.
 pub(super) fn announcement(key: &SessionKey, name: &str, place: Place, text: &str) -> NewDelivery {
     NewDelivery {
         name: name.to_owned(),

@@ -1,4 +1,4 @@
-//! What is told of entries that were appended.
+//! Events of appended entries.
 
 use openclaw_proto::feed::{Answers, Entry, Kind, Role};
 use openclaw_sessions::SessionKey;
@@ -22,7 +22,7 @@ impl Described {
         }
     }
 
-    /// As they are called in the transcript.
+    /// The entries with their ids in the transcript.
     pub(super) fn entries(mut self, ids: &[String]) -> Vec<Entry> {
         for (entry, id) in self.entries.iter_mut().zip(ids) {
             entry.entry_id.clone_from(id);
@@ -30,7 +30,7 @@ impl Described {
         self.entries
     }
 
-    /// What is told of them.
+    /// The event of these entries.
     pub(super) fn happening(self, key: &SessionKey, ids: &[String], at_ms: i64) -> Happening {
         let run_id = self.run_id.clone();
         let entries = self.entries(ids).into_iter();

@@ -10,7 +10,7 @@ use super::state_files::StateFiles;
 use super::work::Done;
 use crate::fault::Fault;
 
-/// What people call a session, in its entry of the index.
+/// The field with a session's label in its index entry.
 const NAMES: [&str; 6] = [
     "label",
     "displayName",
@@ -36,15 +36,14 @@ impl Storage {
             .await
     }
 
-    /// Covers the words in one of these files; how often they were there. An
-    /// agent CLI that has the conversation by itself begins a new one.
+    /// Covers the words in one of these files and returns how often they occurred. An agent CLI
+    /// with its own copy of the conversation begins a new one.
     pub(crate) async fn forget_in(&self, file: SaidIn, words: Words) -> Result<u64, Fault> {
         self.work(move |state_files| state_files.forget_in(&file, &words))
             .await
     }
 
-    /// The jobs that have the words: what is to be done is not forgotten by
-    /// itself.
+    /// The jobs that have the words: what is to be done is not forgotten by itself.
     pub(crate) async fn jobs_with(&self, words: Words) -> Result<Vec<String>, Fault> {
         self.work(move |state_files| Ok(Done::looking(state_files.jobs_with(&words)?)))
             .await
@@ -59,8 +58,8 @@ impl Storage {
         .await
     }
 
-    /// Covers the words in the ledger and in the names of sessions; how often
-    /// they were there.
+    /// Covers the words in the ledger and in the names of sessions, and returns how often they
+    /// occurred.
     pub(crate) async fn forget_in_tables(&self, words: Words) -> Result<u64, Fault> {
         self.work(move |state_files| {
             let names = state_files.forget_names(&words)?;

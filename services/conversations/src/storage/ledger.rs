@@ -112,7 +112,7 @@ impl Ledger {
         Ok(events)
     }
 
-    /// Where the numbers of its events are by now.
+    /// The current number of its events.
     pub(crate) fn series(&self, start: u64) -> Result<Series, LedgerError> {
         let epoch = feed::epoch(&self.connection).map_err(failed("read"))?;
         Ok(Series {
@@ -151,7 +151,7 @@ impl Ledger {
         transaction.commit().map_err(failed("write to"))
     }
 
-    /// What the file of `agent`'s index has by now.
+    /// The state of the index file of `agent`.
     pub(crate) fn forget_notes(&mut self, agent: &str) -> Result<(), LedgerError> {
         self.connection
             .execute("DELETE FROM session_notes WHERE agent_id = ?1", [agent])
@@ -159,7 +159,7 @@ impl Ledger {
             .map_err(failed("write to"))
     }
 
-    /// What the last gateway kept and did not come to write.
+    /// The notes that the last gateway did not write to the index files.
     pub(crate) fn notes(&self) -> Result<Vec<Note>, LedgerError> {
         let mut statement = self
             .connection

@@ -11,7 +11,7 @@ use openclaw_settings::{ResetPolicy, SessionSettings};
 pub(super) struct Anew {
     /// The reason that the transcript keeps.
     pub(super) reason: &'static str,
-    /// The rest of the message; None: it is empty.
+    /// The rest of the message; None: there is none.
     pub(super) text: Option<String>,
 }
 

@@ -7,7 +7,7 @@ use openclaw_sessions::now_ms;
 use super::ledger::Ledger;
 use crate::fault::Fault;
 
-/// When the state was restored, in Unix milliseconds; None: it was not.
+/// The time of the restore, in Unix milliseconds; None: the state was never restored.
 pub(super) fn at_ms(paths: &Paths) -> Option<i64> {
     Restored::read(&paths.restored()).map(|restored| restored.restored_ms)
 }

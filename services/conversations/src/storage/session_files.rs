@@ -22,7 +22,7 @@ pub(super) struct SessionFiles {
     stores: BTreeMap<AgentId, Store>,
     /// The last used is the last.
     open: Vec<Transcript>,
-    /// Where the entries of many sessions become durable together.
+    /// The journal, in which entries of many sessions become durable together.
     journal: Journal,
     /// Whether a session came in that no index on the disk has.
     is_new: bool,
@@ -34,7 +34,7 @@ pub(super) struct Appended {
     pub(super) ids: Vec<String>,
 }
 
-/// Where in a transcript entries were appended.
+/// The place in a transcript at which entries were appended.
 #[derive(Debug, Clone)]
 pub(super) struct Written {
     pub(super) file: PathBuf,
@@ -306,9 +306,8 @@ impl SessionFiles {
         }
     }
 
-    /// Writes the files of indexes that changed: those `which` says. Returns
-    /// the agents of which the ledger had notes; the first error after trying
-    /// all.
+    /// Writes the files of indexes that changed: those `which` says. Returns the agents of which
+    /// the ledger had notes; the first error after trying all.
     pub(super) fn flush(
         &mut self,
         which: impl Fn(&Store) -> bool,

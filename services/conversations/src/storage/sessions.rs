@@ -1,4 +1,4 @@
-//! What is done with sessions beside appending to them.
+//! Operations on sessions other than appending.
 
 mod lifecycle;
 mod listing;
@@ -29,7 +29,7 @@ pub(crate) struct Listed {
     pub rows: Vec<Row>,
     /// How many there are without limit and offset.
     pub total: usize,
-    /// Those of them whose messages are not counted yet.
+    /// The sessions whose messages are not counted yet.
     pub(crate) uncounted: Vec<Uncounted>,
 }
 
@@ -38,14 +38,14 @@ pub(crate) struct Listed {
 pub(crate) struct Uncounted {
     pub(crate) key: SessionKey,
     pub(crate) transcript: PathBuf,
-    /// What was counted before this gateway was started.
+    /// The count from before this gateway was started.
     pub known: Count,
 }
 
 /// One session with everything the index has of it.
 #[derive(Debug)]
 pub struct Shown {
-    /// As clients are told of it.
+    /// The session in the form that clients see.
     pub session: Session,
     /// Its entry in `sessions.json`.
     pub entry: Map<String, Value>,
@@ -55,7 +55,7 @@ pub struct Shown {
     pub(crate) is_counted: bool,
 }
 
-/// What an agent can give away.
+/// The sessions of an agent that can be exported.
 #[derive(Debug)]
 pub(crate) struct Exportable {
     pub(crate) agent: AgentId,
@@ -65,7 +65,7 @@ pub(crate) struct Exportable {
     pub(crate) transcripts: Vec<(String, PathBuf)>,
 }
 
-/// What becomes of a deleted session's transcript.
+/// The treatment of a deleted session's transcript.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Leftover {
     /// It is compressed and kept.
@@ -74,22 +74,51 @@ pub enum Leftover {
     Removed,
 }
 
-/// What the caller meant may not be there, or not be possible.
-pub(crate) type Asked<T> = Result<T, Refusal>;
+/// Why a session is not told of or changed as it was asked for.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// The session does not exist, or the change is not allowed.
+    #[error(transparent)]
+    Refused(Refusal),
+    /// The files cannot be read or written.
+    #[error(transparent)]
+    Failed(Fault),
+}
+
+impl SessionError {
+    /// The refusal for the caller; `failed` turns a fault of the files into one.
+    pub(crate) fn refusal(self, failed: fn(Fault) -> Refusal) -> Refusal {
+        match self {
+            Self::Refused(refusal) => refusal,
+            Self::Failed(fault) => failed(fault),
+        }
+    }
+}
+
+impl From<Refusal> for SessionError {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl<T: Into<Fault>> From<T> for SessionError {
+    fn from(fault: T) -> Self {
+        Self::Failed(fault.into())
+    }
+}
 
 impl Storage {
-    /// The sessions that `query` wants, those of `busy` in the state that is
-    /// said there.
+    /// The sessions that `query` wants, those of `busy` in the state that is said there.
     pub(crate) async fn list(
         &self,
         query: Query,
         busy: HashMap<String, State>,
-    ) -> Result<Asked<Listed>, Fault> {
+    ) -> Result<Listed, SessionError> {
         self.work(move |state_files| Ok(Done::looking(state_files.list(&query, &busy)?)))
             .await
     }
 
-    /// What the entries of sessions, by agent and key, have of `fields`.
+    /// The given fields of sessions' entries, by agent and key.
     pub async fn fields(
         &self,
         sessions: Vec<(String, String)>,
@@ -112,7 +141,7 @@ impl Storage {
         text: String,
         agent: Option<AgentId>,
         default: AgentId,
-    ) -> Result<Asked<SessionKey>, Fault> {
+    ) -> Result<SessionKey, SessionError> {
         self.work(move |state_files| {
             Ok(Done::looking(state_files.resolve(&text, agent, &default)?))
         })
@@ -131,25 +160,25 @@ impl Storage {
         key: SessionKey,
         patch: Patch,
         spawned_by: Option<SessionKey>,
-    ) -> Result<Asked<Session>, Fault> {
+    ) -> Result<Session, SessionError> {
         self.work(move |state_files| state_files.create(&key, &patch, spawned_by.as_ref()))
             .await
     }
 
     /// Changes a session.
-    pub async fn patch(&self, key: SessionKey, patch: Patch) -> Result<Asked<Session>, Fault> {
+    pub async fn patch(&self, key: SessionKey, patch: Patch) -> Result<Session, SessionError> {
         self.work(move |state_files| state_files.patch(&key, &patch))
             .await
     }
 
     /// Changes a session, which is entered first when it is new.
-    pub async fn set(&self, key: SessionKey, patch: Patch) -> Result<Asked<Session>, Fault> {
+    pub async fn set(&self, key: SessionKey, patch: Patch) -> Result<Session, SessionError> {
         self.work(move |state_files| state_files.set(&key, &patch))
             .await
     }
 
     /// Begins a conversation anew.
-    pub async fn reset(&self, key: SessionKey, reason: String) -> Result<Asked<Session>, Fault> {
+    pub async fn reset(&self, key: SessionKey, reason: String) -> Result<Session, SessionError> {
         self.work(move |state_files| state_files.reset(&key, &reason))
             .await
     }
@@ -165,12 +194,12 @@ impl Storage {
         &self,
         key: SessionKey,
         compaction: Compaction,
-    ) -> Result<Asked<Session>, Fault> {
+    ) -> Result<Session, SessionError> {
         self.work(move |state_files| state_files.compact(&key, compaction))
             .await
     }
 
-    /// What agents have already.
+    /// The sessions that agents already have.
     pub async fn existing(
         &self,
         agents: BTreeSet<AgentId>,
@@ -185,8 +214,7 @@ impl Storage {
             .await
     }
 
-    /// The files of an agent's sessions, or of one of them, and the index that
-    /// tells of them.
+    /// The files of an agent's sessions, or of one of them, and the index that tells of them.
     pub(crate) async fn exportable(
         &self,
         key: Option<SessionKey>,
@@ -195,8 +223,8 @@ impl Storage {
             .await
     }
 
-    /// Copies the lines of a transcript that begin at `offsets`; how many were
-    /// not copied before.
+    /// Copies the lines of a transcript that begin at `offsets`, and returns the number of new
+    /// copies.
     pub async fn keep_aside(&self, transcript: PathBuf, offsets: Vec<u64>) -> Result<usize, Fault> {
         self.work(move |_| Ok(Done::looking(keep_aside(&transcript, &offsets)?)))
             .await
@@ -207,7 +235,7 @@ impl Storage {
         &self,
         key: SessionKey,
         leftover: Leftover,
-    ) -> Result<Asked<Option<PathBuf>>, Fault> {
+    ) -> Result<Option<PathBuf>, SessionError> {
         self.work(move |state_files| state_files.delete(&key, leftover))
             .await
     }

@@ -16,9 +16,9 @@ type Answer = Box<dyn FnOnce(Result<(), Fault>)>;
 pub(super) struct Staged {
     /// The transcript that must be durable first.
     pub(super) file: Option<PathBuf>,
-    /// What the ledger is told when it is.
+    /// The changes for the ledger once it is durable.
     pub(super) changes: Vec<Change>,
-    /// What the ledger is told when it is not.
+    /// The change for the ledger if it cannot become durable.
     pub(super) otherwise: Option<Change>,
     pub(super) fault: Option<Fault>,
     /// Whether the index must be on disk first.
@@ -32,34 +32,50 @@ pub(super) struct Staged {
 
 impl Staged {
     /// `result` is the answer if all syncs succeed.
-    pub(super) fn new<T: 'static>(reply: Reply<T>, result: Result<T, Fault>) -> Self {
+    pub(super) fn new<T: 'static, E: From<Fault> + 'static>(
+        reply: Reply<T, E>,
+        result: Result<T, Fault>,
+    ) -> Self {
         let (fault, value) = match result {
             Ok(value) => (None, Some(value)),
             Err(fault) => (Some(fault), None),
         };
         Self {
-            file: None,
-            changes: Vec::new(),
-            otherwise: None,
             fault,
-            writes_index: false,
-            tells_ledger: false,
-            undo: None,
             answer: Box::new(move |synced| {
                 let answer = synced.and_then(|()| value.ok_or(Fault::Stopped));
+                let answer = answer.map_err(E::from);
                 // Whoever asked may be gone; what was done stays done.
                 let _ = reply.send(answer);
             }),
+            ..Self::unasked(Vec::new(), |_| {})
+        }
+    }
+
+    /// Nothing was done, because of `error`.
+    pub(super) fn refused<T: 'static, E: 'static>(reply: Reply<T, E>, error: E) -> Self {
+        Self {
+            answer: Box::new(move |_| _ = reply.send(Err(error))),
+            ..Self::unasked(Vec::new(), |_| {})
+        }
+    }
+
+    /// `changes` that nobody asked for; when the ledger cannot be told, `fail` is.
+    pub(super) fn unasked(changes: Vec<Change>, fail: impl FnOnce(&Fault) + 'static) -> Self {
+        Self {
+            file: None,
+            changes,
+            otherwise: None,
+            fault: None,
+            writes_index: false,
+            tells_ledger: false,
+            undo: None,
+            answer: Box::new(|synced| _ = synced.map_err(|fault| fail(&fault))),
         }
     }
 
     pub(super) fn touching(mut self, file: PathBuf) -> Self {
         self.file = Some(file);
-        self
-    }
-
-    pub(super) fn undone_by(mut self, undo: Option<Undo>) -> Self {
-        self.undo = undo;
         self
     }
 
@@ -90,7 +106,7 @@ impl Staged {
         }
     }
 
-    /// What takes the command back, when it is not on disk.
+    /// The undo of a command that did not reach the disk.
     pub(super) fn take_undo(&mut self) -> Option<Undo> {
         let undo = self.undo.take();
         undo.filter(|_| self.fault.is_some())
@@ -138,7 +154,7 @@ mod tests {
     fn a_failed_ledger_is_the_fault_of_those_that_told_it_something() {
         let (reply, mut answer) = oneshot::channel();
         let mut telling = Staged::new(reply, Ok(())).changing(running("r"));
-        let (reply, mut untouched) = oneshot::channel();
+        let (reply, mut untouched) = oneshot::channel::<Result<_, Fault>>();
         let mut silent = Staged::new(reply, Ok(3));
         assert_eq!(told(&mut telling).as_deref(), Some("r"));
         assert_eq!(told(&mut silent), None);

@@ -25,6 +25,7 @@ use super::ledger::{self, Change, Ledger, Record, Spent};
 use super::orphans;
 use super::restored;
 use super::session_files::{Appended, SessionFiles, Written};
+use super::work::Done;
 use crate::fault::Fault;
 
 /// The ledger says who said what when.
@@ -38,7 +39,7 @@ pub(super) struct StateFiles {
     ledger_path: PathBuf,
     /// The last number of an event of the gateway before.
     first_number: u64,
-    /// What became of old sessions and is still to be told.
+    /// Changes of old sessions that are still to be announced.
     pub(super) maintained: Vec<Happening>,
 }
 
@@ -89,7 +90,7 @@ impl StateFiles {
         }
     }
 
-    /// Where the numbers of events begin, and where they are by now.
+    /// The first and the current number of events.
     pub(super) fn series(&self) -> Result<Series, Fault> {
         self.ledger
             .series(self.first_number)
@@ -157,7 +158,7 @@ impl StateFiles {
         self.ledger.jobs_with(words).map_err(self.of_ledger())
     }
 
-    /// Covers the words in the ledger; how often they were there.
+    /// Covers the words in the ledger and returns how often they occurred.
     pub(super) fn forget_in_ledger(&mut self, words: &Words) -> Result<u64, Fault> {
         self.ledger.forget(words).map_err(self.of_ledger())
     }
@@ -202,28 +203,30 @@ impl StateFiles {
         Ok(self.session_files.append(key, drafts, now_ms())?)
     }
 
-    /// Appends messages; their transcript, and what the ledger is told of them.
+    /// Appends messages. `announced`: the gateway itself says that, as the delivery of that name.
     pub(super) fn say(
         &mut self,
         key: &SessionKey,
         messages: Vec<Message>,
         announced: Option<(&str, &str)>,
-    ) -> Result<(PathBuf, Vec<Change>), Fault> {
+    ) -> Result<Done<()>, Fault> {
         let (described, now) = (Described::of(&messages), now_ms());
         let drafts = messages.into_iter().map(Draft::from).collect();
         let Appended { written, ids } = self.append(key, drafts)?;
         let mut happening = described.happening(key, &ids, now);
-        let mut changes = Vec::new();
+        let mut delivery = None;
         if let (Some((name, text)), Some(entry_id)) = (announced, ids.last()) {
             let entry = self.session_files.store(key.agent())?.get(key);
             let place = entry.and_then(delivery::place_of_session);
-            let new = place.map(|place| delivery::announcement(key, name, place, text));
-            changes.extend(new.map(|new| Change::Deliver(Box::new(new), now)));
+            delivery = place.map(|place| delivery::announcement(key, name, place, text));
             let entry_id = entry_id.clone();
             happening.kinds.push(feed::Kind::Announcement { entry_id });
         }
-        changes.insert(0, Change::Happened(happening));
-        Ok((written.file, changes))
+        let said = Done::looking(())
+            .appending(Some(written.file))
+            .telling(happening);
+        let delivery = delivery.map(|new| Change::Deliver(Box::new(new), now));
+        Ok(delivery.into_iter().fold(said, Done::noting))
     }
 
     /// The last runs and what they cost, the newest first.
@@ -272,7 +275,7 @@ impl StateFiles {
     }
 }
 
-/// What is told of a session that changed.
+/// The event of a session that changed.
 pub(super) fn changed(key: &SessionKey, change: feed::Change, reason: &str, now: i64) -> Happening {
     Happening {
         agent_id: key.agent().to_string(),
@@ -286,7 +289,7 @@ pub(super) fn changed(key: &SessionKey, change: feed::Change, reason: &str, now:
     }
 }
 
-/// What its entry says that a session wants.
+/// The overrides in a session's entry.
 pub(super) fn overrides_of(entry: &SessionEntry) -> Overrides {
     Overrides {
         model: entry.model_override(),

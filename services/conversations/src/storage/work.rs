@@ -9,12 +9,12 @@ use super::state_files::StateFiles;
 use crate::fault::Fault;
 use crate::feed::Happening;
 
-/// What a piece of work has done that is not on disk yet.
+/// A piece of work whose result is not on disk yet.
 pub(super) struct Done<T> {
     value: T,
     file: Option<PathBuf>,
     writes_index: bool,
-    happenings: Vec<Happening>,
+    changes: Vec<Change>,
     undo: Option<Undo>,
 }
 
@@ -28,7 +28,7 @@ impl<T: 'static> Done<T> {
             value,
             file: None,
             writes_index: false,
-            happenings: Vec::new(),
+            changes: Vec::new(),
             undo: None,
         }
     }
@@ -40,7 +40,7 @@ impl<T: 'static> Done<T> {
             value,
             file: None,
             writes_index: true,
-            happenings: Vec::new(),
+            changes: Vec::new(),
             undo: Some(Box::new(undo)),
         }
     }
@@ -51,17 +51,26 @@ impl<T: 'static> Done<T> {
         self
     }
 
-    /// And that is told when it is on disk.
-    pub(super) fn telling(mut self, happening: Happening) -> Self {
-        self.happenings.push(happening);
+    /// And the ledger is told of `change` when it is on disk.
+    pub(super) fn noting(mut self, change: Change) -> Self {
+        self.changes.push(change);
         self
     }
 
-    fn staged(self, reply: Reply<T>) -> Staged {
+    /// And if that cannot be on disk, `undo` makes the memory what the disk is.
+    pub(super) fn undone_by(mut self, undo: impl FnOnce(&mut StateFiles) + 'static) -> Self {
+        self.undo = Some(Box::new(undo));
+        self
+    }
+
+    /// And that is told when it is on disk.
+    pub(super) fn telling(self, happening: Happening) -> Self {
+        self.noting(Change::Happened(happening))
+    }
+
+    fn staged<E: From<Fault> + 'static>(self, reply: Reply<T, E>) -> Staged {
         let mut staged = Staged::new(reply, Ok(self.value));
-        for happening in self.happenings {
-            staged = staged.changing(Change::Happened(happening));
-        }
+        staged.changes = self.changes;
         staged.file = self.file;
         staged.writes_index = self.writes_index;
         staged.undo = self.undo;
@@ -70,12 +79,12 @@ impl<T: 'static> Done<T> {
 }
 
 /// Makes a command of `work`.
-pub(super) fn boxed<T: Send + 'static>(
-    work: impl FnOnce(&mut StateFiles) -> Result<Done<T>, Fault> + Send + 'static,
-    reply: Reply<T>,
+pub(super) fn boxed<T: Send + 'static, E: From<Fault> + Send + 'static>(
+    work: impl FnOnce(&mut StateFiles) -> Result<Done<T>, E> + Send + 'static,
+    reply: Reply<T, E>,
 ) -> Work {
     Box::new(move |state_files| match work(state_files) {
         Ok(done) => done.staged(reply),
-        Err(fault) => Staged::new(reply, Err(fault)),
+        Err(error) => Staged::refused(reply, error),
     })
 }

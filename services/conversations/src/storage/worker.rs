@@ -8,25 +8,24 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use openclaw_daemon::{Configuration, failure};
+use openclaw_sessions::now_ms;
 use openclaw_sessions::store::Store;
-use openclaw_sessions::transcript::Message;
-use openclaw_sessions::{SessionKey, now_ms};
 
-use super::command::{Acceptance, BackendSessions, Closing, Incoming, Reply, StoredRun};
-use super::ledger::{Change, Record, Spent};
+use super::command::Reply;
+use super::ledger::{Change, Record};
 use super::staged::Staged;
 use super::state_files::StateFiles;
 use super::work::Work;
 use super::{Envelope, Listener};
 use crate::fault::Fault;
-use crate::feed::{Happening, Series};
+use crate::feed::Series;
 
 /// Commands that share syncs. It bounds how long the first of them waits, and
 /// is what 64 busy sessions have under way.
 const BATCH_LIMIT: usize = 512;
 
-/// What changed in an index is written at most this often, to its file or to
-/// the ledger; what it says beyond the transcripts is counters.
+/// The shortest time between two writes of a changed index, to its file or to the ledger. All it
+/// has beyond the transcripts is counters.
 const INDEX_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The file of an index is at most this much behind: whoever looks into it
@@ -40,9 +39,8 @@ const INDEX_SHARE: u32 = 20;
 /// no use in saying so every second.
 const INDEX_RETRY: Duration = Duration::from_secs(30);
 
-/// Accepted messages are in the ledger on disk this long after they are in
-/// their transcripts. What is lost in between is found there again
-/// ([`super::orphans`]), which looks back much longer.
+/// Accepted messages are in the ledger on disk this long after they are in their transcripts. What
+/// is lost in between is found there again ([`super::orphans`]), which looks back much longer.
 const LEDGER_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Transcripts are on disk by themselves this long after their journal. Longer
@@ -55,34 +53,25 @@ const MAINTENANCE_INTERVAL: Duration = Duration::from_secs(30 * 60);
 /// and at most this often: a look takes all entries in hand.
 const MAINTENANCE_PAUSE: Duration = Duration::from_secs(1);
 
-/// What the storage thread is asked to do.
+/// A command to the storage thread.
 pub(crate) enum Command {
-    Accept(Box<Incoming>, Reply<Acceptance>),
-    Begin(String, SessionKey, Reply<BackendSessions>),
-    Append(SessionKey, Vec<Message>, Reply<()>),
-    /// Appends what the gateway itself says.
-    Announce(SessionKey, Box<Message>, (String, String), Reply<()>),
-    /// Something happened elsewhere.
-    Record(Happening, Reply<()>),
-    Close(Box<Closing>, Reply<()>),
-    Find(String, Reply<Option<StoredRun>>),
-    Last(u32, Reply<Vec<(Record, Option<Spent>)>>),
+    /// Something with the files.
     Work(Work),
     /// Looks after old sessions soon.
     Maintain(Reply<()>),
     Stop(Reply<()>),
 }
 
-/// What others than those who ask are told.
+/// Where the thread reports beside its answers.
 pub(super) struct Observers {
     /// How many sessions there are.
     pub(super) sessions: Arc<AtomicU64>,
     pub(super) findings: Findings,
-    /// Who hears what happened.
+    /// The listener for events.
     pub(super) listener: Listener,
 }
 
-/// What of the sessions the user is to know, for whoever asks.
+/// Findings of maintenance for the user, for whoever asks.
 pub(super) type Findings = Arc<Mutex<Vec<String>>>;
 
 pub(super) struct Worker {
@@ -147,8 +136,12 @@ impl Worker {
             let mut next = Some(first);
             while let Some(envelope) = next.take() {
                 match envelope.command {
+                    Command::Work(work) => batch.push(work(&mut self.state_files)),
+                    Command::Maintain(reply) => {
+                        self.maintain_at = Instant::now();
+                        batch.push(Staged::new(reply, Ok(())));
+                    }
                     Command::Stop(reply) => stopped = Some(reply),
-                    command => batch.push(self.stage(command)),
                 }
                 if stopped.is_none() && batch.len() < BATCH_LIMIT {
                     next = self.commands.try_recv().ok();
@@ -207,8 +200,7 @@ impl Worker {
         let now = Instant::now();
         let is_due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
         if is_due(self.sync_at) {
-            // In the same blocks of the disk: a moment later they would be
-            // written once more.
+            // In the same blocks of the disk: a moment later they would be written once more.
             if self.state_files.session_files.is_unnoted() && is_due(Some(self.flush_after)) {
                 self.save(Self::save_indexes);
             }
@@ -239,7 +231,11 @@ impl Worker {
         self.maintain_after = now + MAINTENANCE_PAUSE;
         self.maintain_at = now + wait.clamp(MAINTENANCE_PAUSE, MAINTENANCE_INTERVAL);
         self.count_sessions();
-        self.tell_of_maintenance();
+        let changed = std::mem::take(&mut self.state_files.maintained);
+        let changes: Vec<_> = changed.into_iter().map(Change::Happened).collect();
+        self.commit(vec![Staged::unasked(changes, |fault| {
+            failure::report("tell of old sessions, which nobody is told of", fault);
+        })]);
         if self.state_files.session_files.is_unnoted() {
             self.flush_at.get_or_insert(self.flush_after.max(now));
         }
@@ -252,29 +248,6 @@ impl Worker {
             tracing::warn!("{finding}");
         }
         *findings = look.findings;
-    }
-
-    fn tell_of_maintenance(&mut self) {
-        let changed = std::mem::take(&mut self.state_files.maintained);
-        let changes: Vec<Change> = changed.into_iter().map(Change::Happened).collect();
-        if let Err(fault) = self.tell(&changes) {
-            failure::report("tell of old sessions, which nobody is told of", &fault);
-        }
-    }
-
-    /// Tells the ledger of `changes`, and whoever listens of what they are.
-    fn tell(&mut self, changes: &[Change]) -> Result<(), Fault> {
-        if changes.is_empty() {
-            return Ok(());
-        }
-        self.sync_at
-            .get_or_insert_with(|| Instant::now() + LEDGER_INTERVAL);
-        let told = self.state_files.ledger.apply(changes);
-        let events = told.map_err(self.state_files.of_ledger())?;
-        if let (Some(hear), false) = (self.told.listener.get(), events.is_empty()) {
-            hear(events);
-        }
-        Ok(())
     }
 
     fn sync_ledger(&mut self) {
@@ -327,8 +300,7 @@ impl Worker {
         self.timed(|state_files| state_files.write_indexes(Store::is_dirty))
     }
 
-    /// Makes what changed in the indexes durable, with the next sync of the
-    /// ledger at the latest.
+    /// Makes what changed in the indexes durable, with the next sync of the ledger at the latest.
     fn save_indexes(&mut self) -> Result<(), Fault> {
         let saved = self.timed(StateFiles::save_indexes);
         self.sync_at
@@ -361,10 +333,22 @@ impl Worker {
         self.sync_transcripts(&mut batch);
         self.sync_index(&mut batch);
         let changes: Vec<Change> = batch.iter_mut().flat_map(Staged::take_changes).collect();
-        if let Err(fault) = self.tell(&changes) {
-            batch
-                .iter_mut()
-                .for_each(|staged| staged.ledger_failed(&fault));
+        if !changes.is_empty() {
+            self.sync_at
+                .get_or_insert_with(|| Instant::now() + LEDGER_INTERVAL);
+            match self.state_files.ledger.apply(&changes) {
+                Ok(events) => {
+                    if let (Some(hear), false) = (self.told.listener.get(), events.is_empty()) {
+                        hear(events);
+                    }
+                }
+                Err(error) => {
+                    let fault = self.state_files.of_ledger()(error);
+                    batch
+                        .iter_mut()
+                        .for_each(|staged| staged.ledger_failed(&fault));
+                }
+            }
         }
         // The last change first, so that each finds what it left.
         for staged in batch.iter_mut().rev() {
@@ -401,55 +385,6 @@ impl Worker {
                 .iter_mut()
                 .filter(wants)
                 .for_each(|staged| staged.fault = Some(fault.clone()));
-        }
-    }
-
-    fn stage(&mut self, command: Command) -> Staged {
-        match command {
-            Command::Accept(incoming, reply) => self.state_files.accept(*incoming, reply),
-            Command::Begin(run_id, key, reply) => {
-                let begun = self.state_files.begin(&key);
-                let at_ms = now_ms();
-                Staged::new(reply, begun).changing(Change::Running { run_id, key, at_ms })
-            }
-            Command::Append(key, messages, reply) => self.append(&key, messages, None, reply),
-            Command::Announce(key, message, (name, text), reply) => {
-                self.append(&key, vec![*message], Some((&name, &text)), reply)
-            }
-            Command::Record(happening, reply) => {
-                Staged::new(reply, Ok(())).changing(Change::Happened(happening))
-            }
-            Command::Close(closing, reply) => self.state_files.close(*closing, reply),
-            Command::Last(limit, reply) => {
-                let last = self.state_files.last(limit);
-                Staged::new(reply, last)
-            }
-            Command::Find(run_id, reply) => {
-                let found = self.state_files.find(&run_id);
-                Staged::new(reply, found)
-            }
-            Command::Work(work) => work(&mut self.state_files),
-            Command::Maintain(reply) => {
-                self.maintain_at = Instant::now();
-                Staged::new(reply, Ok(()))
-            }
-            Command::Stop(reply) => Staged::new(reply, Ok(())),
-        }
-    }
-
-    /// `announced`: the gateway itself says that, as the delivery of that name.
-    fn append(
-        &mut self,
-        key: &SessionKey,
-        messages: Vec<Message>,
-        announced: Option<(&str, &str)>,
-        reply: Reply<()>,
-    ) -> Staged {
-        match self.state_files.say(key, messages, announced) {
-            Ok((file, changes)) => changes
-                .into_iter()
-                .fold(Staged::new(reply, Ok(())).touching(file), Staged::changing),
-            Err(fault) => Staged::new(reply, Err(fault)),
         }
     }
 

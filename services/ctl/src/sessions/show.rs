@@ -17,7 +17,10 @@ const ARGUMENT_WIDTH: usize = 200;
 pub(super) async fn execute(gateway: &Gateway, arguments: &Show) -> Result<(), Failure> {
     let shown = session(gateway, arguments).await?;
     if !arguments.transcript {
-        let (session, entry) = shown.map_err(|meant| not_there(&arguments.session, meant))?;
+        let (session, entry) = match shown {
+            Shown::Listed(session, entry) => (session, entry),
+            Shown::Unlisted(meant) => return Err(not_there(&arguments.session, meant)),
+        };
         if arguments.json {
             return output::document(&json!({ "session": session, "entry": entry }));
         }
@@ -26,26 +29,32 @@ pub(super) async fn execute(gateway: &Gateway, arguments: &Show) -> Result<(), F
     }
     let reading = transcript(gateway, arguments).await?;
     if arguments.json {
-        let session = shown.ok().map(|(session, _)| session);
+        let session = match shown {
+            Shown::Listed(session, _) => Some(session),
+            Shown::Unlisted(_) => None,
+        };
         return output::document(&json!({ "session": session, "transcript": reading }));
     }
     output::stdout(&rendered(&reading))
 }
 
-/// The session with its index entry; or, when the index has none of that name and there
-/// may still be a transcript, what may have been meant.
-async fn session(
-    gateway: &Gateway,
-    arguments: &Show,
-) -> Result<Result<(Session, Value), Option<String>>, Failure> {
+/// What the index has of a session.
+enum Shown {
+    /// The session, and its entry.
+    Listed(Box<Session>, Value),
+    /// None of that name, though there may be a transcript; what may have been meant.
+    Unlisted(Option<String>),
+}
+
+async fn session(gateway: &Gateway, arguments: &Show) -> Result<Shown, Failure> {
     let named = named(&arguments.session, arguments.agent.as_deref());
     match gateway.sessions.get(named).await {
         Ok((session, entry)) => {
             let entry = serde_json::from_str(&entry).unwrap_or(Value::Null);
-            Ok(Ok((session, entry)))
+            Ok(Shown::Listed(Box::new(session), entry))
         }
         Err(error) if error.is_refused(RefusalCode::NotFound) => {
-            Ok(Err(remedy(&error).map(str::to_owned)))
+            Ok(Shown::Unlisted(remedy(&error).map(str::to_owned)))
         }
         Err(error) => Err(failure(gateway, &error)),
     }

@@ -299,9 +299,8 @@ fn open_beneath(folder: &ConfiguredFolder, path: &str) -> Option<std::fs::File> 
     Some(file)
 }
 
-/// Copies a file that waits into the workspace; where it is beneath it. `None`: an
-/// agent left something there that is in the way. The message goes without the file
-/// then, and is not held up.
+/// Copies a file that waits into the workspace; where it is beneath it. `None`: an agent left
+/// something there that is in the way. The message goes without the file then, and is not held up.
 fn placed(
     workspace: &ConfiguredFolder,
     wanted: (String, PathBuf, String),

@@ -16,9 +16,8 @@ const MODE: u32 = 0o600;
 /// A token has some 46 bytes, a secret at most 256.
 const LIMIT: u64 = 4096;
 
-/// Gives the daemon of `account` its secrets as `settings` have them, and takes back
-/// those that they have no more. The folder is the daemon's: nothing in it is
-/// followed.
+/// Gives the daemon of `account` its secrets as `settings` have them, and takes back those that
+/// they have no more. The folder is the daemon's: nothing in it is followed.
 pub(super) fn hand_over(settings: &Settings, account: &AccountName) -> Result<(), Error> {
     let channels = &settings.channels;
     let AccountName { channel, account } = account;

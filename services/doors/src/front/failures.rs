@@ -101,8 +101,7 @@ fn make_room(known: &mut HashMap<Who, Attempts>, who: &Who) {
     }
 }
 
-/// Who is counted; nobody for programs of this machine, which could read the
-/// token's file anyway.
+/// Who is counted; nobody for programs of this machine, which could read the token's file anyway.
 fn who(peer: &Peer, limit: &RateLimit) -> Option<Who> {
     if limit.exempt_loopback && peer.is_local_program() {
         return None;

@@ -1,9 +1,8 @@
 //! Whether a request is meant for this port, and which web page it comes from.
 //!
-//! A page that the user visits can make his browser connect to the loopback,
-//! under a name of its own that suddenly resolves to it (DNS rebinding), or
-//! with plain cross-site requests. The browser says so in Host and Origin,
-//! which pages cannot write.
+//! A page that the user visits can make his browser connect to the loopback, under a name of its
+//! own that suddenly resolves to it (DNS rebinding), or with plain cross-site requests. The browser
+//! says so in Host and Origin, which pages cannot write.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -39,9 +38,8 @@ pub(crate) enum Misdirected {
     Origin(String),
 }
 
-/// Who sends a request with `headers` over a connection from `via`. A foreign
-/// Origin is noted in the peer and refused by whoever answers: WebSocket
-/// clients are told in the protocol's own words.
+/// Who sends a request with `headers` over a connection from `via`. A foreign Origin is noted in
+/// the peer and refused by whoever answers: WebSocket clients are told in the protocol's own words.
 pub(crate) fn identify(
     headers: &HeaderMap,
     via: SocketAddr,

@@ -58,9 +58,8 @@ impl Peer {
     }
 }
 
-/// The last address of X-Forwarded-For that is no proxy of ours: what stands
-/// before it anybody can write. So there is none where the last one cannot be
-/// read.
+/// The last address of X-Forwarded-For that is no proxy of ours: what stands before it anybody can
+/// write. So there is none where the last one cannot be read.
 fn client(headers: &HeaderMap, trusted: &[IpAddr]) -> Option<IpAddr> {
     let values = headers.get_all("x-forwarded-for").iter();
     let all: Vec<Option<IpAddr>> = values

@@ -1,5 +1,4 @@
-//! The gRPC service of what the owner asks of channels: generated types stop
-//! here.
+//! The gRPC service of what the owner asks of channels: generated types stop here.
 
 use std::sync::Arc;
 

@@ -1,10 +1,9 @@
 //! Who may call which method of the control socket.
 //!
 //! The socket is its owner's alone (mode 0600). Channel daemons have one of their own, by which
-//! they are known and not by their user, or are users of their own that the socket was opened
-//! to. They hand in what came on their channel, take what goes out there, and say how they
-//! are. They speak in no session of their choice, and neither read other conversations nor
-//! learn the token.
+//! they are known and not by their user, or are users of their own that the socket was opened to.
+//! They hand in what came on their channel, take what goes out there, and say how they are. They
+//! speak in no session of their choice, and neither read other conversations nor learn the token.
 
 use std::convert::Infallible;
 use std::sync::Arc;

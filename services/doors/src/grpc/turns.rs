@@ -41,8 +41,7 @@ pub(super) async fn list(doors: &Doors, limit: u32) -> Result<Vec<Turn>, Refusal
         .collect())
 }
 
-/// Without the runner the list lacks the live figures, and is a list all the
-/// same.
+/// Without the runner the list lacks the live figures, and is a list all the same.
 async fn used_now(doors: &Doors) -> HashMap<String, Resources> {
     match timeout(DEADLINE, doors.core.runner.list_turns()).await {
         Ok(Ok(turns)) => turns.into_iter().collect(),

@@ -8,9 +8,8 @@ use axum::http::header::{
 use axum::http::{HeaderValue, Response, StatusCode};
 use serde_json::Value;
 
-/// Nothing is to be run, framed, guessed, kept or loaded from elsewhere. There
-/// is no Access-Control-Allow-Origin in any answer: pages of others cannot
-/// read them.
+/// Nothing is to be run, framed, guessed, kept or loaded from elsewhere. There is no
+/// Access-Control-Allow-Origin in any answer: pages of others cannot read them.
 const SECURITY: [(HeaderName, &str); 6] = [
     (
         CONTENT_SECURITY_POLICY,
@@ -27,8 +26,7 @@ const SECURITY: [(HeaderName, &str); 6] = [
     ),
 ];
 
-/// The answer with the headers that all have. A connection that is a WebSocket
-/// from now on is none.
+/// The answer with the headers that all have. A connection that is a WebSocket from now on is none.
 pub(crate) fn secured(mut response: Response<Body>) -> Response<Body> {
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {
         return response;

@@ -14,8 +14,7 @@ use crate::front::{Denied, Peer};
 /// Where the token is found.
 const WAY_OUT: &str = "`openclawctl token` prints it";
 
-/// As an argument of a handler: it is called only for requests that carry the
-/// gateway's token.
+/// As an argument of a handler: it is called only for requests that carry the gateway's token.
 #[derive(Debug)]
 pub(super) struct Authorized;
 

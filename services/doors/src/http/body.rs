@@ -27,8 +27,7 @@ pub(super) async fn json<T: DeserializeOwned>(
     json_of_any_type(request, limit).await
 }
 
-/// The same where a page cannot send it anyway: a header with a token is no
-/// simple one.
+/// The same where a page cannot send it anyway: a header with a token is no simple one.
 pub(super) async fn json_of_any_type<T: DeserializeOwned>(
     request: Request<Body>,
     limit: usize,

@@ -138,8 +138,7 @@ pub(super) async fn history(
     Ok(answer::json(StatusCode::OK, &json!({"messages": messages})))
 }
 
-/// The exchange as the document has it. A command is in none: it is no part of
-/// the conversation.
+/// The exchange as the document has it. A command is in none: it is no part of the conversation.
 async fn exchange(
     doors: &Arc<Doors>,
     run_id: &str,

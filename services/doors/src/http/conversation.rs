@@ -28,9 +28,8 @@ pub(super) enum Speaker {
 /// What was said, in order.
 pub(super) type Conversation = Vec<(Speaker, String)>;
 
-/// The message and what goes with it. A session that lasts has what was said
-/// before itself; to a new one it is told. `param` names the conversation in
-/// errors.
+/// The message and what goes with it. A session that lasts has what was said before itself; to a
+/// new one it is told. `param` names the conversation in errors.
 pub(super) fn submission(
     conversation: Conversation,
     target: Target,

@@ -1,5 +1,4 @@
-//! Reading the home session's document (seed 000), which the storage thread
-//! writes.
+//! Reading the home session's document (seed 000), which the storage thread writes.
 
 use std::sync::Arc;
 
@@ -19,8 +18,7 @@ pub(super) async fn document(doors: &Arc<Doors>) -> Result<Option<Document>, Ref
     read.map_err(|error| Refusal::Unreadable(error.into()))
 }
 
-/// The exchange of the run `run_id`, which has ended: the last one that begins
-/// with its words.
+/// The exchange of the run `run_id`, which has ended: the last one that begins with its words.
 pub(crate) async fn exchange(
     doors: &Arc<Doors>,
     run_id: &str,

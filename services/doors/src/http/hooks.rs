@@ -1,7 +1,6 @@
-//! Webhooks: other programs of the user tell the assistant something, or give
-//! it work. `POST <path>/wake`, `POST <path>/agent`, and names of the user's
-//! own (`hooks.mappings`), with a token of their own. Fields and answers are
-//! OpenClaw's (reference: `hooks` of its configuration).
+//! Webhooks: other programs of the user tell the assistant something, or give it work. `POST
+//! <path>/wake`, `POST <path>/agent`, and names of the user's own (`hooks.mappings`), with a token
+//! of their own. Fields and answers are OpenClaw's (reference: `hooks` of its configuration).
 
 mod agent;
 mod mapped;

@@ -56,8 +56,7 @@ pub(super) async fn create(
     Ok(answer::json(StatusCode::OK, &head.completed(&reply)))
 }
 
-/// The session of an earlier response: its id names its run, which the ledger
-/// has.
+/// The session of an earlier response: its id names its run, which the ledger has.
 async fn session_of(doors: &Doors, response_id: &str) -> Result<String, Problem> {
     let unknown = || {
         let problem = format!("{response_id:?} is not known");

@@ -58,8 +58,7 @@ fn main() -> Router<Arc<Doors>> {
         .route("/v1/responses", post(responses::create))
 }
 
-/// Hooks have a path that can be changed while the gateway runs, so they are
-/// not among the routes.
+/// Hooks have a path that can be changed while the gateway runs, so they are not among the routes.
 async fn elsewhere(State(doors): State<Arc<Doors>>, request: Request) -> Response<Body> {
     let settings = doors.front.settings();
     let hooks = &settings.gateway.hooks;

@@ -139,11 +139,21 @@ fn services() -> &'static Path {
 
 /// The folders of all crates.
 pub(crate) fn crates() -> BTreeSet<String> {
-    let entries = fs::read_dir(services()).unwrap();
-    let folders = entries.map(|entry| entry.unwrap().path());
-    folders
-        .filter(|folder| folder.join("Cargo.toml").exists())
-        .map(|folder| folder.file_name().unwrap().to_str().unwrap().to_owned())
+    fn below(folder: &Path) -> impl Iterator<Item = PathBuf> {
+        let entries = fs::read_dir(folder).unwrap();
+        let folders = entries.map(|entry| entry.unwrap().path());
+        folders.filter(|folder| folder.join("Cargo.toml").exists())
+    }
+    below(services())
+        .flat_map(|folder| below(&folder).chain([folder.clone()]).collect::<Vec<_>>())
+        .map(|folder| {
+            folder
+                .strip_prefix(services())
+                .unwrap()
+                .to_str()
+                .unwrap()
+                .to_owned()
+        })
         .collect()
 }
 
@@ -210,6 +220,8 @@ fn layers_the_configuration_uses_nothing_else_of_ours() {
         // What some keys name, and where paths of a configuration lead.
         used.retain(|name| !["config", "settings"].contains(&library) || name != "openclaw-folder");
         used.retain(|name| library != "effect" || name != "openclaw-policy");
+        // A table of the agent CLIs that keys name.
+        used.retain(|name| name != "openclaw-agent-clis");
         // Of everything that writes.
         used.retain(|name| name != "openclaw-modes");
         assert!(used.is_empty(), "{library}: {used:?}");

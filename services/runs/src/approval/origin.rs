@@ -1,13 +1,12 @@
-//! Who has the agent do something, and where, as it is told to those who decide.
+//! The sender and the chat behind a request, in words for those who decide.
 
 use openclaw_proto::gateway::{ChatKind, Route};
 
 /// Characters of a name, which people choose for themselves.
 const NAME: usize = 64;
 
-/// Who said the message that came by `route`, and in which chat. Names are in quotes,
-/// and what the channel calls them for good is behind them: anybody may be called
-/// anything.
+/// Who said the message that came by `route`, and in which chat. Names are in quotes, and what the
+/// channel calls them for good is behind them: anybody may be called anything.
 pub(crate) fn of(route: &Route) -> String {
     let sender = match (&route.sender, route.chat) {
         (None, ChatKind::Direct) => Some(route.id.as_str()),

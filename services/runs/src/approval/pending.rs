@@ -15,13 +15,13 @@ use super::{Approval, Outcome, Refused};
 /// are somebody's mistake.
 const WAITING_LIMIT: usize = 256;
 
-/// Those of one run; its process lets no more wait.
+/// The most waiting approvals of one run; its process lets no more wait.
 const RUN_LIMIT: usize = 8;
 
-/// Those that clients ask for, so that turns always find a place.
+/// The most waiting approvals of clients, so that turns always find a place.
 const CLIENT_LIMIT: usize = 64;
 
-/// Those that were decided and are kept for whoever asks late.
+/// The most decided approvals that are kept for late questions.
 const DECIDED_LIMIT: usize = 1024;
 
 /// How long a decision is kept for whoever asks late.
@@ -71,7 +71,7 @@ impl Pending {
         Ok(())
     }
 
-    /// Those of a run that wait.
+    /// The waiting approvals of a run.
     pub(crate) fn of_run(&self, run_id: &str) -> Vec<String> {
         let entries = self.lock();
         let is_of = |approval: &Approval| {
@@ -85,7 +85,7 @@ impl Pending {
         own.map(|entry| entry.approval.id.clone()).collect()
     }
 
-    /// Those that wait, the oldest first.
+    /// The waiting approvals, the oldest first.
     pub fn waiting(&self) -> Vec<Approval> {
         let now = now_ms();
         let entries = self.lock();
@@ -95,8 +95,7 @@ impl Pending {
         waiting
     }
 
-    /// The approval `id` if it waits. The beginning of an id is enough when it
-    /// begins no other.
+    /// The approval `id` if it waits. The beginning of an id is enough when it begins no other.
     pub fn find(&self, id: &str) -> Result<Approval, Refused> {
         let now = now_ms();
         let entries = self.lock();

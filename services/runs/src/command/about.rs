@@ -274,7 +274,7 @@ async fn used(ask: &Ask<'_>) -> Result<String, Failure> {
     ))
 }
 
-/// What a session cost, as far as prices are configured.
+/// The cost of a session, as far as prices are configured.
 fn cost(ask: &Ask<'_>, session: &Session) -> String {
     let settings = ask.turns.configuration.settings();
     let model = format!("{}/{}", session.model_provider, session.model);

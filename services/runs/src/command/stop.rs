@@ -9,7 +9,7 @@ use tokio::time::timeout;
 use crate::run::Run;
 use crate::turn::Turns;
 
-/// What the transcript calls it.
+/// Its name in the transcript.
 const NAME: &str = "stop";
 
 /// The same, of somebody who ends what it began itself and nothing else.
@@ -25,17 +25,17 @@ const DROPPED: &str = "dropped from the queue by stop";
 /// wants to know that it was heard. Each comes by itself before that.
 const DEADLINE: Duration = Duration::from_millis(900);
 
-/// What of a session is ended.
+/// The runs of a session that are ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Whose {
     /// Everything.
     Everybodys,
-    /// What whoever says it began.
+    /// The runs that the sender began.
     Senders,
 }
 
 impl Whose {
-    /// What the command ends that a transcript calls `name`.
+    /// The runs that the command `name` of a transcript ends.
     pub(super) fn of(name: &str) -> Option<Self> {
         match name {
             NAME => Some(Self::Everybodys),
@@ -49,8 +49,7 @@ impl Whose {
     }
 }
 
-/// Ends what runs and waits in the session of `run`, which says it, and says
-/// what that was.
+/// Ends what runs and waits in the session of `run`, which says it, and says what that was.
 pub(super) async fn stop(turns: &Turns, run: &Run, whose: Whose) -> String {
     let stopped = halt(turns, run, whose);
     let ends = stopped.iter().map(|it| it.run.log.ended());

@@ -141,7 +141,7 @@ impl Compactor {
         text[..end.unwrap_or(0)].to_owned()
     }
 
-    /// What the agent says last.
+    /// The agent's last words.
     async fn run(&self, turn: Turn, spent: &mut Spent) -> Result<String, Error> {
         let run_id = turn.run_id.clone();
         let started = self.runner.start_turn(turn).await;

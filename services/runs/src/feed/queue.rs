@@ -1,4 +1,4 @@
-//! What waits for one subscriber.
+//! The queue of one subscriber.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -51,8 +51,7 @@ impl Queue {
         (self.live || !is_live) && self.selector.includes(agent, session)
     }
 
-    /// Adds something, or ends the queue when it is full: whoever tells never
-    /// waits.
+    /// Adds something, or ends the queue when it is full: whoever tells never waits.
     pub(super) fn push(&self, told: &Arc<FeedItem>, bytes: usize) {
         let mut waiting = self.lock();
         if waiting.end.is_some() {
@@ -77,7 +76,7 @@ impl Queue {
         self.news.notify_one();
     }
 
-    /// What is next, waiting for it. There is one reader.
+    /// Waits for the next event. There is one reader.
     pub(super) async fn next(&self) -> Result<Arc<FeedItem>, End> {
         loop {
             let news = self.news.notified();

@@ -1,4 +1,4 @@
-//! What one subscriber is told, step by step.
+//! The events for one subscriber, step by step.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ pub(super) struct Reader {
     feed: Arc<Feed>,
     subscription: Subscription,
     stage: Stage,
-    /// What is next.
+    /// The next events.
     ready: VecDeque<FeedItem>,
     /// What has a lower number, or this one, was told or is not meant.
     told: u64,
@@ -29,9 +29,9 @@ pub(super) struct Reader {
 enum Stage {
     /// Nothing was told.
     Opening,
-    /// What is kept is told.
+    /// Kept events are read.
     Replaying,
-    /// What happens is told.
+    /// New events are passed on.
     Following,
     /// Nothing is told any more.
     Over,
@@ -171,7 +171,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Queues what happens; the number of the last event before.
+    /// Queues new events, and returns the number of the last event before.
     fn listen(&mut self) -> u64 {
         let subscription = &self.subscription;
         let live = !subscription.without_live;

@@ -1,4 +1,4 @@
-//! What the ledger is told to keep of what happens outside of the storage.
+//! Events outside the storage that the ledger keeps.
 
 use openclaw_conversations::feed::{Happening, Kind};
 use openclaw_conversations::storage::Storage;

@@ -1,11 +1,10 @@
-//! What became of deliveries, as the ledger has it.
+//! The outcomes of deliveries, from the ledger.
 
 use openclaw_proto::channel::AccountName;
 use openclaw_proto::outbox::State;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-/// What is known of the delivery `name`: its state, what the provider calls it, and
-/// why it is not there yet or never will be.
+/// The state of the delivery `name`, the provider's id, and why it is late or failed.
 pub fn outcome_of(
     connection: &Connection,
     name: &str,
@@ -27,7 +26,7 @@ pub struct Failed {
     pub account: AccountName,
     /// Whom it was for, or where.
     pub to: String,
-    /// What it was: a reply, a question.
+    /// Its kind: a reply, a question.
     pub kind: String,
     /// Why.
     pub reason: String,
@@ -35,8 +34,7 @@ pub struct Failed {
     pub at_ms: i64,
 }
 
-/// Of each account the last delivery that somebody tried since `since_ms` and that
-/// failed for good.
+/// The last delivery of each account that was tried since `since_ms` and failed for good.
 pub(super) fn failed(connection: &Connection, since_ms: i64) -> rusqlite::Result<Vec<Failed>> {
     let mut statement = connection.prepare_cached(
         "SELECT channel, account, target, kind, reason, max(changed_ms) FROM outbox
@@ -75,8 +73,7 @@ pub fn thread_of(
         .optional()
 }
 
-/// Whether a delivery that is not over has the file `path`, which no agent's
-/// workspace has.
+/// Whether a delivery that is not over has the file `path`, which no agent's workspace has.
 pub fn has_open_file(connection: &Connection, path: &str) -> rusqlite::Result<bool> {
     connection
         .prepare_cached(

@@ -1,4 +1,4 @@
-//! What one taker is given, step by step.
+//! The deliveries for one taker, step by step.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,6 +27,13 @@ pub(super) struct Taking {
     /// A taker that goes away is removed.
     _gone: DropGuard,
     is_over: bool,
+}
+
+/// The next delivery for a taker.
+enum Lease {
+    Given(Box<Delivery>),
+    /// There is no delivery for so long.
+    NoneFor(Duration),
 }
 
 impl Taking {
@@ -71,8 +78,8 @@ impl Taking {
             // What comes from here on wakes this up.
             self.news.mark_unchanged();
             let nap = match self.lease().await? {
-                Ok(delivery) => return Ok(delivery),
-                Err(nap) => nap,
+                Lease::Given(delivery) => return Ok(*delivery),
+                Lease::NoneFor(nap) => nap,
             };
             let taken = self.taken.clone();
             tokio::select! {
@@ -92,19 +99,19 @@ impl Taking {
         delivery.place.channel == self.channel && delivery.place.account == self.account
     }
 
-    /// A delivery, or how long there will be none.
-    async fn lease(&self) -> Result<Result<Delivery, Duration>, Refused> {
+    async fn lease(&self) -> Result<Lease, Refused> {
         let (channel, account) = (self.channel.clone(), self.account.clone());
         let lease_ms = i64::try_from(self.lease.as_millis()).unwrap_or(i64::MAX);
         let lease = move |connection: &Connection| {
             let now = now_ms();
             let until = now.saturating_add(lease_ms);
             if let Some(delivery) = outbox::lease(connection, &channel, &account, now, until)? {
-                return Ok(Ok(delivery));
+                return Ok(Lease::Given(Box::new(delivery)));
             }
             let next = outbox::next_ms(connection, &channel, &account, now)?;
             let nap = next.map(|at| u64::try_from(at - now).unwrap_or_default());
-            Ok(Err(nap.map_or(NAP, Duration::from_millis).min(NAP)))
+            let nap = nap.map_or(NAP, Duration::from_millis).min(NAP);
+            Ok(Lease::NoneFor(nap))
         };
         Ok(self.outbox.database.call("take a delivery", lease).await?)
     }

@@ -1,4 +1,4 @@
-//! What a turn is asked when more than one message waited for it.
+//! The text of a turn for which several messages waited.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use crate::run::Run;
 /// The longest that collecting waits altogether, however many come.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What is said of messages that have no answer of their own.
+/// The note for messages that get no answer of their own.
 const TOGETHER: &str = "the message is answered together with another one that waited \
                         (messages.queue)";
 
@@ -38,7 +38,7 @@ impl Queue {
         }
     }
 
-    /// What the messages say that are answered together with that of `run`.
+    /// The texts of the messages that are answered together with that of `run`.
     async fn collect(&self, run: &Run) -> Vec<String> {
         let Some(own) = run.queued.get().filter(|own| own.mode == Mode::Collect) else {
             return Vec::new();
@@ -73,8 +73,7 @@ impl Queue {
         }
     }
 
-    /// The other runs of the session that wait to be collected, and are answered in
-    /// the same place.
+    /// The other runs of the session that wait to be collected, and are answered in the same place.
     fn collectable(&self, run: &Run) -> Vec<Arc<Run>> {
         let mut others = self.waiting(&run.key);
         others.retain(|other| {

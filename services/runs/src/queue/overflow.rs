@@ -15,11 +15,10 @@ const LINE_LIMIT: usize = 160;
 /// more only the number is.
 const LINES_LIMIT: usize = 50;
 
-/// Sessions of which words are kept. Each has more messages waiting than a
-/// person writes.
+/// Sessions of which words are kept. Each has more messages waiting than a person writes.
 const SESSIONS_LIMIT: usize = 1024;
 
-/// What is said of messages that get no turn.
+/// The note for messages that get no turn.
 const DROPPED: &str = "the message is not answered: more of them wait than messages.queue.cap \
                        (it is in the conversation)";
 
@@ -49,7 +48,7 @@ impl Dropped {
         }
     }
 
-    /// What the next turn of the session is to know of them.
+    /// The note about them for the next turn of the session.
     pub(super) fn take(&self, key: &SessionKey) -> Option<String> {
         let lines = self.lock().remove(key)?;
         let plural = if lines.number == 1 { "" } else { "s" };

@@ -1,4 +1,4 @@
-//! What a session does with messages that find it busy.
+//! The settings for messages that arrive while a session is busy.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ pub use openclaw_settings::QueueMode as Mode;
 use openclaw_settings::{DEBOUNCE_LIMIT, QueueSettings};
 use serde_json::{Value, json};
 
-/// What a session does with messages that find it busy.
+/// The settings for messages that arrive while a session is busy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settings {
-    /// What is done with them.
+    /// How they are handled.
     pub mode: Mode,
     /// How long is waited for more of them.
     pub debounce: Duration,
@@ -86,7 +86,7 @@ fn change(word: &str) -> Vec<Result<Change, String>> {
     }
 }
 
-/// What a session's entry says of its queue.
+/// The queue settings of a session's entry.
 const FIELDS: [&str; 4] = ["queueMode", "queueDebounceMs", "queueCap", "queueDrop"];
 
 /// Milliseconds, or a number with `ms`, `s` or `m`.

@@ -9,7 +9,7 @@ use tracing::Instrument as _;
 use super::{Mode, Queue};
 use crate::run::Run;
 
-/// What is said of messages that have no answer of their own.
+/// The note for messages that get no answer of their own.
 const TAKEN: &str = "the message went into the turn that runs, whose answer is its answer \
                      (messages.queue)";
 

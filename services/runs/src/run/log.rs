@@ -11,7 +11,7 @@ use tokio::sync::watch;
 /// wants older events, is told so; the run is never held up by its readers.
 const BYTE_LIMIT: usize = 16 * 1024 * 1024;
 
-/// What an event costs beside its payload.
+/// The bytes of an event beside its payload.
 const EVENT_COST: usize = 128;
 
 /// A run's events. Writers never wait; readers wait for what is not there yet.
@@ -32,7 +32,7 @@ struct Kept {
     ended: bool,
 }
 
-/// What a reader finds.
+/// The result of a read.
 enum Lookup {
     Event(Event),
     NotYet,
@@ -48,8 +48,7 @@ impl EventLog {
         }
     }
 
-    /// Adds an event with the next number. After the terminal event nothing is
-    /// added any more.
+    /// Adds an event with the next number. After the terminal event nothing is added any more.
     pub fn push(&self, kind: Kind, at_ms: i64) {
         let mut kept = self.lock();
         if kept.ended {
@@ -138,7 +137,7 @@ impl EventLog {
     }
 }
 
-/// What an event takes in memory, about.
+/// The approximate size of an event in memory.
 pub(crate) fn cost(kind: &Kind) -> usize {
     let payload = match kind {
         Kind::TextDelta { text }

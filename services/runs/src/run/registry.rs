@@ -26,7 +26,7 @@ struct State {
     ended: VecDeque<Arc<Run>>,
 }
 
-/// What became of an attempt to start a run.
+/// The result of an attempt to start a run.
 pub(crate) enum Start {
     /// The given run is live now.
     New,
@@ -72,8 +72,7 @@ impl Registry {
         found.or_else(|| self.find(id))
     }
 
-    /// A live run is not live any more; its events stay for a while when it
-    /// had any.
+    /// A live run is not live any more; its events stay for a while when it had any.
     pub fn end(&self, run: &Arc<Run>) {
         let mut state = self.lock();
         state.live.remove(&run.id);

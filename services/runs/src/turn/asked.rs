@@ -1,4 +1,4 @@
-//! What the runner is given for a message: the conversation as far as it fits.
+//! The request to the runner for a message: the conversation as far as it fits.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -31,7 +31,7 @@ pub(super) struct Asked {
     transcript: PathBuf,
     overrides: Overrides,
     text: String,
-    /// What happened elsewhere, which `text` begins with.
+    /// The events from elsewhere with which `text` begins.
     events: Option<system_event::WaitingEvents>,
     context: Context,
     /// All that may be sent to the model, in tokens,
@@ -243,7 +243,8 @@ impl Asked {
         }
     }
 
-    /// What was said before; not what came meanwhile, which waits for a turn of its own.
+    /// The conversation before the message, without messages that came meanwhile and wait for their
+    /// own turn.
     async fn history(&mut self, turns: &Turns, run: &Run, budget: usize) -> Result<History, Kind> {
         let transcript = &self.transcript;
         let load = |waiting| conversation::load(&turns.tails, transcript, budget, waiting);
@@ -252,7 +253,7 @@ impl Asked {
         history.await.map_err(read)
     }
 
-    /// What of `history` a model is given.
+    /// The part of `history` for the model.
     fn given(reply: &Reply<'_>, mut history: History) -> History {
         let settings = reply.turns.configuration.settings();
         if let Some(turns) = conversation::turns_of(&settings, reply.run) {

@@ -14,13 +14,12 @@ use serde_json::{Map, json};
 /// a crash costs at most this much of it and a line stays readable.
 const ENTRY_LIMIT: usize = 4 * 1024 * 1024;
 
-/// Builds entries: an assistant message is one model response, followed by the
-/// results of the tools it asked for. It is complete when something new comes
-/// after a result, or at the end.
+/// Builds entries: an assistant message is one model response, followed by the results of the tools
+/// it asked for. It is complete when something new comes after a result, or at the end.
 #[derive(Debug, Default)]
 pub(super) struct Assembler {
     run_id: String,
-    /// What the providers speak.
+    /// The APIs of the providers.
     apis: BTreeMap<String, Api>,
     blocks: Vec<Block>,
     bytes: usize,
@@ -43,7 +42,7 @@ pub(crate) struct Assembly {
     pub(crate) messages: Vec<Message>,
     pub(crate) usage: Usage,
     pub(crate) context_tokens: u64,
-    /// What the run's processes used, when it was told.
+    /// The resources that the run's processes used, when reported.
     pub resources: Option<event::Resources>,
 }
 
@@ -58,8 +57,7 @@ struct End<'a> {
 }
 
 impl<'a> End<'a> {
-    /// With what is known of the speaker from the start where the end does not
-    /// say it.
+    /// With what is known of the speaker from the start where the end does not say it.
     fn or(self, speaker: &'a Started) -> Self {
         let filled = |end: &'a str, start: &'a str| if end.is_empty() { start } else { end };
         Self {
@@ -280,9 +278,8 @@ impl Assembler {
     }
 }
 
-/// Says who takes back the thinking in a message: the model by the name it was
-/// asked for, which the next request has too. What the answer called itself is
-/// beside it.
+/// Says who takes back the thinking in a message: the model by the name it was asked for, which the
+/// next request has too. What the answer called itself is beside it.
 fn signed_by(message: &mut AssistantMessage, provider: String, model: String) {
     let called = std::mem::replace(&mut message.model, model);
     if !called.is_empty() && called != message.model {

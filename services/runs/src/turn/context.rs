@@ -1,4 +1,4 @@
-//! What memory adds to a message.
+//! Memory's additions to a message.
 
 use std::future::Future;
 use std::time::Duration;
@@ -12,37 +12,35 @@ use super::Turns;
 use crate::held;
 use crate::run::Run;
 
-/// How long a turn waits for memory. A daemon that has to be started first
-/// answers well within it.
+/// How long a turn waits for memory. A daemon that has to be started first answers well within it.
 const DEADLINE: Duration = Duration::from_secs(5);
 
 /// The same for a message that memory alone answers, for which it reads the files
 /// first that it has not read since its start.
 const PATIENT: Duration = Duration::from_secs(10);
 
-/// Characters of the message that memory is told; it looks at no more of a
-/// long one.
+/// Characters of the message that memory is told; it looks at no more of a long one.
 const TOLD: usize = 2000;
 
-/// What the user is told where memory is not there,
+/// The note for the user where memory does not answer,
 const SILENT: &str = "memory did not answer; this reply is made without it \
                       (systemctl --user status openclaw-memory.service)";
 /// and where it has just been started.
 const UNREAD: &str = "memory is still reading your notes, so that this reply may lack what is in \
                       them; ask again in a moment (openclawctl memory status says how far it is)";
 
-/// What memory adds to a message.
+/// Memory's additions to a message.
 #[derive(Debug, Default)]
 pub(super) struct Context {
     pub(super) bootstrap: Vec<ContextFile>,
     pub(super) recall: Recall,
     /// When the message came, in Unix milliseconds.
     pub(super) received_ms: i64,
-    /// What the user should know of it.
+    /// Notes for the user.
     pub(super) notes: Vec<String>,
 }
 
-/// Asks memory. What it does not answer is left out; the user is told once.
+/// Asks memory. Missing answers are left out, and the user is told once.
 pub(super) async fn fetch(turns: &Turns, run: &Run, text: &str, received_ms: i64) -> Context {
     let memory = &turns.memory;
     let agent = run.key.agent().as_str();

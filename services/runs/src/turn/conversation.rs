@@ -34,8 +34,8 @@ pub(super) enum LoadError {
     Thread(#[from] tokio::task::JoinError),
 }
 
-/// What of a request is not the conversation, in tokens: instructions, our tools, what
-/// memory found, and the message.
+/// The tokens of a request beside the conversation: instructions, our tools, memory's passages, and
+/// the message.
 pub(super) fn reserved(agent: Option<&AgentSettings>, text: &str, context: &Context) -> usize {
     let files = context.bootstrap.iter();
     let files: Vec<_> = files
@@ -45,10 +45,10 @@ pub(super) fn reserved(agent: Option<&AgentSettings>, text: &str, context: &Cont
     fixed + tokens(characters(text)) + recalled(&context.recall)
 }
 
-/// What passages cost with the words that they stand between, in tokens.
+/// The tokens of the words around passages.
 const QUOTES: usize = 80;
 
-/// What memory found costs at most, in tokens.
+/// The most tokens that memory's passages take.
 fn recalled(recall: &Recall) -> usize {
     let found: usize = recall.passages.iter().map(|found| found.tokens).sum();
     match found.min(recall.tokens) {

@@ -16,18 +16,16 @@ use super::outcome;
 use super::reply::Reply;
 use crate::kept::{self, ABSENCE};
 
-/// How long the runner may take to acknowledge a turn; it may have to be
-/// started first.
+/// How long the runner may take to acknowledge a turn; it may have to be started first.
 const START_DEADLINE: Duration = Duration::from_secs(30);
 
 /// How long ending a turn may take. The runner kills the process tree at once;
 /// longer means that it hangs itself.
 const CANCEL_DEADLINE: Duration = Duration::from_secs(10);
 
-/// Starts of one turn: a runner that dies right after it took a turn, before
-/// the turn has a process, has begun nothing. As many as one that is killed
-/// again and again on a busy machine needs; one that dies of the turn itself is
-/// through with them in seconds.
+/// Starts of one turn: a runner that dies right after it took a turn, before the turn has a
+/// process, has begun nothing. As many as one that is killed again and again on a busy machine
+/// needs; one that dies of the turn itself is through with them in seconds.
 const STARTS: usize = 20;
 
 /// Runs `turn` and passes on its events; returns how it ended.
@@ -77,8 +75,7 @@ fn reserve(reply: &Reply<'_>, started: &Started) {
     reply.turns.tasks.spawn(reserve);
 }
 
-/// Passes on the events of a turn that may be there; `None` when the runner
-/// does not know it.
+/// Passes on the events of a turn that may be there; `None` when the runner does not know it.
 pub(super) async fn follow_turn(reply: &mut Reply<'_>) -> Option<Kind> {
     match follow(reply, "").await {
         Ok(outcome) => Some(outcome),

@@ -6,7 +6,7 @@ use openclaw_daemon::failure;
 use openclaw_proto::call::{CallError, RefusalCode};
 use openclaw_proto::event::{Code, Failed, Kind};
 
-/// What to do when the runner cannot be reached.
+/// The advice when the runner cannot be reached.
 const LOOK_AT_RUNNER: &str =
     "look at it with: systemctl --user status openclaw-agent-runner.service";
 
@@ -65,8 +65,7 @@ pub(super) fn lost(error: &CallError, backend: &str) -> Kind {
     failed(Code::Interrupted, message, backend)
 }
 
-/// The end of a run that was under way when the backup was made from which the
-/// state was restored.
+/// The end of a run that was under way when the backup was made from which the state was restored.
 pub(crate) fn of_backup() -> Kind {
     failed(
         Code::Interrupted,

@@ -1,4 +1,4 @@
-//! What a run says, on its way to the readers and to the disk.
+//! The reply of a run, on its way to the readers and to the disk.
 
 use std::collections::HashSet;
 
@@ -15,13 +15,13 @@ use crate::compaction::Spent;
 use crate::reply_text;
 use crate::run::Run;
 
-/// What is done when a run ends.
+/// The operation at the end of a run, for errors.
 const SAVE: &str = "save the reply";
 
 /// Entries, and whether they are on the disk.
 type Appended = (Vec<Message>, Result<Pending<()>, Fault>);
 
-/// What a run says, on its way to the readers and to the disk.
+/// The reply of a run, on its way to the readers and to the disk.
 pub(super) struct Reply<'a> {
     pub(super) turns: &'a Turns,
     pub(super) run: &'a Run,
@@ -31,7 +31,7 @@ pub(super) struct Reply<'a> {
     pub(super) skip: usize,
     /// Events of the turn that were heard.
     pub(super) heard: u64,
-    /// What was appended.
+    /// The entries appended so far.
     appends: Vec<Appended>,
     /// Whether the agent has said or done anything.
     pub(super) has_spoken: bool,
@@ -39,7 +39,7 @@ pub(super) struct Reply<'a> {
     pub(super) open_calls: HashSet<String>,
     /// The command that is answered; no prompt sees it.
     pub(super) command: Option<&'static str>,
-    /// Whether it was given beside the turns of its session.
+    /// Whether it is an answer beside the turns of its session.
     pub(super) of_command: bool,
     /// US dollars that the run cost before its turn: summaries.
     pub(super) cost_before: f64,
@@ -136,7 +136,7 @@ impl<'a> Reply<'a> {
         });
     }
 
-    /// The same, waiting until it is durable; whether it is.
+    /// The same, waiting until it is durable, and returns whether it is.
     pub(super) async fn append_durably(&mut self, messages: Vec<Message>) -> bool {
         let storage = &self.turns.storage;
         let answer = match storage.append(&self.run.key, messages.clone()).await {
@@ -215,8 +215,7 @@ impl<'a> Reply<'a> {
         {
             silence::STOP_REASON.clone_into(&mut done.stop_reason);
         }
-        // The last one, which says how the run ended, is not there: the run
-        // would have been closed.
+        // The last one, which says how the run ended, is not there: the run would have been closed.
         let known = self.skip.min(messages.len().saturating_sub(1));
         messages.drain(..known);
         if self.run.is_absorbed() {

@@ -8,7 +8,7 @@ use std::time::UNIX_EPOCH;
 use super::Matched;
 use crate::error::Error;
 use crate::time::unix_ms;
-use crate::transcript::{Backward, Line, Lines, Message};
+use crate::transcript::{Backward, Line, LineRead, Lines, Message};
 
 /// The last user messages that are shown.
 const LAST_MESSAGES: usize = 3;
@@ -63,12 +63,12 @@ impl Digest {
     fn read_head(&mut self, path: &Path) -> Result<(), Error> {
         for line in Lines::open(path)? {
             match line? {
-                Ok(Line::Header(header)) => {
+                LineRead::Whole(Line::Header(header)) => {
                     self.started_ms = unix_ms(&header.timestamp);
                     self.session_id = header.id;
                     self.cwd = header.cwd;
                 }
-                Ok(Line::Message(entry)) => {
+                LineRead::Whole(Line::Message(entry)) => {
                     if let Some(words) = user_words(&entry.message) {
                         self.first_user_message = Some(words);
                         return Ok(());

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::error::Error;
 use crate::time::unix_ms;
-use crate::transcript::{Line, Lines};
+use crate::transcript::{Line, LineRead, Lines};
 
 /// A range of time, in Unix milliseconds; open where nothing is said.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -27,7 +27,7 @@ impl Range {
             return Ok(true);
         }
         for line in Lines::open(path)? {
-            let Ok(Line::Message(entry)) = line? else {
+            let LineRead::Whole(Line::Message(entry)) = line? else {
                 continue;
             };
             let said = match entry.message.timestamp() {

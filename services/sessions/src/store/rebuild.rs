@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::key::SessionKey;
 use crate::time::unix_ms;
 use crate::transcript::{
-    CLEARED_ENTRY, Count, GATEWAY, KEY_ENTRY, Line, Lines, Message, OtherEntry,
+    CLEARED_ENTRY, Count, GATEWAY, KEY_ENTRY, Line, LineRead, Lines, Message, OtherEntry,
 };
 
 pub(super) struct Rebuilt {
@@ -83,7 +83,7 @@ pub(crate) fn candidate(
     agent: &AgentId,
 ) -> Option<(Option<SessionKey>, SessionEntry)> {
     let mut lines = Lines::open(path).ok()?;
-    let Some(Ok(Ok(Line::Header(header)))) = lines.next() else {
+    let Some(Ok(LineRead::Whole(Line::Header(header)))) = lines.next() else {
         return None;
     };
     let modified = fs::metadata(path).ok()?.modified().ok()?;
@@ -99,7 +99,7 @@ pub(crate) fn candidate(
         messages: 0,
     };
     while let Some(Ok(line)) = lines.next() {
-        if let Ok(line) = line {
+        if let LineRead::Whole(line) = line {
             facts.take(&line);
         }
     }

@@ -58,7 +58,7 @@ impl Lines {
         self.offset
     }
 
-    fn read(&mut self) -> io::Result<Option<Result<Line, CorruptLine>>> {
+    fn read(&mut self) -> io::Result<Option<LineRead>> {
         while let Some(length) = next_line(&mut self.source, &mut self.line)? {
             let start = self.offset;
             self.offset += length;
@@ -70,20 +70,39 @@ impl Lines {
             };
             if length > LINE_LIMIT as u64 {
                 let reason = format!("the line is longer than {LINE_LIMIT} bytes");
-                return Ok(Some(Err(corrupt(reason))));
+                return Ok(Some(LineRead::Corrupt(corrupt(reason))));
             }
             match Line::parse(&self.line) {
-                Ok(line) => return Ok(Some(Ok(line))),
+                Ok(line) => return Ok(Some(LineRead::Whole(line))),
                 Err(_) if self.line.trim_ascii().is_empty() => {}
-                Err(error) => return Ok(Some(Err(corrupt(describe(&error))))),
+                Err(error) => return Ok(Some(LineRead::Corrupt(corrupt(describe(&error))))),
             }
         }
         Ok(None)
     }
 }
 
+/// A line of a transcript that was read.
+#[derive(Debug)]
+pub enum LineRead {
+    /// It is one.
+    Whole(Line),
+    /// It cannot be understood.
+    Corrupt(CorruptLine),
+}
+
+impl LineRead {
+    /// The line, if it can be understood.
+    pub fn whole(self) -> Option<Line> {
+        match self {
+            Self::Whole(line) => Some(line),
+            Self::Corrupt(_) => None,
+        }
+    }
+}
+
 impl Iterator for Lines {
-    type Item = Result<Result<Line, CorruptLine>, Error>;
+    type Item = Result<LineRead, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let read = self.read();
@@ -96,8 +115,8 @@ pub fn read(path: &Path) -> Result<Reading, Error> {
     let mut reading = Reading::default();
     for line in Lines::open(path)? {
         match line? {
-            Ok(line) => reading.lines.push(line),
-            Err(corrupt) => reading.corrupt.push(corrupt),
+            LineRead::Whole(line) => reading.lines.push(line),
+            LineRead::Corrupt(corrupt) => reading.corrupt.push(corrupt),
         }
     }
     Ok(reading)
@@ -106,8 +125,9 @@ pub fn read(path: &Path) -> Result<Reading, Error> {
 /// The header and the entry after it, without reading on.
 pub fn head(path: &Path) -> Result<(Option<Header>, Option<Line>), Error> {
     let mut lines = Lines::open(path)?;
-    let mut next =
-        || -> Result<Option<Line>, Error> { Ok(lines.next().transpose()?.and_then(Result::ok)) };
+    let mut next = || -> Result<Option<Line>, Error> {
+        Ok(lines.next().transpose()?.and_then(LineRead::whole))
+    };
     match next()? {
         Some(Line::Header(header)) => Ok((Some(header), next()?)),
         other => Ok((None, other)),

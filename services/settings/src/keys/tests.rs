@@ -1,18 +1,55 @@
 //! The schema from the types, for the file that is shipped.
 
+use std::borrow::Cow;
 use std::path::Path;
 
+use openclaw_agent_clis::{ALL, AgentCli};
 use openclaw_config::key::KeyPath;
 use openclaw_config::schema::Schema;
 use openclaw_effect::KEPT;
 use openclaw_effect::table::{self, Effect};
+use schemars::{JsonSchema, Schema as Schemars, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
 use crate::defaults;
-use crate::keys::Fragment;
+use crate::keys::{Backend, Fragment};
 
 /// The file that is shipped.
 const FILE: &str = "../../packaging/openclaw.schema.json";
+
+impl JsonSchema for Backend {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Backend".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schemars {
+        let words: Vec<_> = Self::words().iter().map(|(word, _)| *word).collect();
+        json_schema!({"type": "string", "enum": words})
+    }
+}
+
+/// What the schema says of the keys of agent CLIs.
+pub(super) struct CliPaths;
+
+impl JsonSchema for CliPaths {
+    fn schema_name() -> Cow<'static, str> {
+        "CliPaths".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schemars {
+        let key = |cli: &AgentCli| {
+            let said = format!("The {} CLI: a path or a name on the PATH.", cli.title);
+            let key = json!({"type": ["string", "null"], "description": said});
+            (cli.path_key.to_owned(), key)
+        };
+        let properties: Map<String, Value> = ALL.map(key).into_iter().collect();
+        json_schema!({"type": "object", "properties": properties})
+    }
+}
 
 fn generated() -> Value {
     let mut schema = schemars::schema_for!(Fragment).to_value();

@@ -21,8 +21,7 @@ impl RunnerSettings {
 
     fn absent_of(&self, agent: &AgentSettings) -> Vec<(KeyPath, String)> {
         let program = match agent.backend {
-            Backend::ClaudeCli => Some(&agent.claude_path),
-            Backend::CodexCli => Some(&agent.codex_path),
+            Backend::Cli(cli) => Some(agent.cli_paths.program(cli)),
             _ => None,
         };
         let cli = program.and_then(|program| {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use openclaw_agent_clis::CliPaths;
 use openclaw_config::error::Error;
 use openclaw_config::paths::Paths;
 use openclaw_config::pipeline::merge;
@@ -23,12 +24,12 @@ use crate::settings::workspaces::{MAIN, Workspaces};
 
 /// Agent ids are folder names and parts of session keys.
 const ID_LENGTH: usize = 64;
-/// What conversations begin with.
+/// The bootstrap files of conversations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bootstrap {
-    /// Of each file, in characters.
+    /// The most characters of each file.
     pub file: usize,
-    /// Of all of them, in characters.
+    /// The most characters of all files together.
     pub total: usize,
     /// Whether a fresh workspace is filled from templates.
     pub templates: bool,
@@ -67,8 +68,7 @@ pub struct AgentSettings {
     pub model_key: String,
     /// The key that says which backend answers, or that could.
     pub backend_key: String,
-    /// The most tokens one model response may have; `None`: nobody said so, see
-    /// [`MAX_TOKENS`].
+    /// The most tokens one model response may have; `None`: nobody said so, see [`MAX_TOKENS`].
     pub max_tokens: Option<u32>,
     /// Who it is.
     pub persona: Persona,
@@ -78,25 +78,21 @@ pub struct AgentSettings {
     pub timeout: Duration,
     /// The longest a turn may be silent.
     pub no_output: Duration,
-    /// The Claude Code CLI: a path or a name on the PATH.
-    pub claude_path: String,
-    /// The Codex CLI: a path or a name on the PATH.
-    pub codex_path: String,
-    /// How long a CLI stands ready for a conversation's next message; zero: not
-    /// at all.
+    /// Where the programs of agent CLIs are.
+    pub cli_paths: CliPaths,
+    /// How long a CLI stands ready for a conversation's next message; zero: not at all.
     pub cli_warm: Duration,
     /// Limits of its processes and its loop.
     pub limits: Limits,
     /// How its memory is searched.
     pub memory: MemorySearch,
-    /// What its conversations begin with.
+    /// The bootstrap files of its conversations.
     pub bootstrap: Bootstrap,
     /// Which tools it has, and when somebody is asked.
     pub tools: ToolSettings,
     /// How it is confined.
     pub sandbox: AgentSandbox,
-    /// All its keys, as they are stated; those that have a field above are to be
-    /// read there.
+    /// All its keys, as they are stated; those that have a field above are to be read there.
     pub stated: Agent,
 }
 
@@ -104,11 +100,10 @@ impl AgentSettings {
     /// When somebody is asked before a command of this agent runs; `is_apart`: in
     /// namespaces of the turn's own.
     ///
-    /// Without a word about it: never, where the sandbox leaves nothing but the
-    /// workspace to be written, which the agent's file tools may write unasked
-    /// too, and nothing to be reached but the model and the hosts that the user
-    /// listed, so that asking would only teach people to say yes; otherwise unless
-    /// the command only reads.
+    /// Without a word about it: never, where the sandbox leaves nothing but the workspace to be
+    /// written, which the agent's file tools may write unasked too, and nothing to be reached but
+    /// the model and the hosts that the user listed, so that asking would only teach people to say
+    /// yes; otherwise unless the command only reads.
     pub fn ask(&self, is_apart: bool) -> Ask {
         let sandbox = &self.sandbox;
         let is_confined =
@@ -212,8 +207,7 @@ impl Source<'_> {
             params: ModelParams::of(&agent.params),
             timeout: Duration::from_secs(agent.timeout_seconds),
             no_output: Duration::from_secs(agent.no_output_seconds),
-            claude_path: tools::program(paths, &agent.claude_cli_path),
-            codex_path: tools::program(paths, &agent.codex_cli_path),
+            cli_paths: agent.cli_paths.resolved(|it| tools::program(paths, it)),
             cli_warm: Duration::from_secs(agent.cli_warm_seconds),
             limits: agent.limits,
             memory: memory.map_err(|it| self.fault(&format!("{key}.memorySearch"), it))?,
@@ -224,7 +218,7 @@ impl Source<'_> {
         })
     }
 
-    /// What holds for all, for the agents by default, and for the agent.
+    /// The layers of a setting: for all, the agents' default, and the agent's own.
     fn layers<'a, T>(
         &'a self,
         own: Option<&'a Agent>,

@@ -62,7 +62,7 @@ pub fn start(unit: &str) -> String {
 /// The keys that name a token, the first one before the other.
 const TOKENS: [&str; 2] = ["tokenFile", "botToken"];
 
-/// What the gateway decides by, and no channel daemon needs to know.
+/// Settings for the gateway's decisions, which no channel daemon needs.
 const OF_THE_GATEWAY: [&str; 11] = [
     "allowFrom",
     "dmHistoryLimit",
@@ -84,21 +84,19 @@ pub struct ChannelSettings {
     pub accounts: BTreeMap<String, BTreeMap<String, Account>>,
     /// The account of each channel that is meant where none is named.
     pub defaults: BTreeMap<String, String>,
-    /// The accounts, by channel and name, whose token the configuration itself
-    /// has.
+    /// The accounts, by channel and name, whose token the configuration itself has.
     pub with_token: BTreeSet<(String, String)>,
     /// Their tokens. Empty but in the gateway
     /// ([`Settings::with_gateway_secrets`](crate::Settings::with_gateway_secrets)).
     pub tokens: BTreeMap<(String, String), Secret>,
-    /// What the tokens of accounts refer to, by channel and account, where that is not
-    /// set.
+    /// What the tokens of accounts refer to, by channel and account, where that is not set.
     pub unset_tokens: BTreeMap<(String, String), String>,
     /// What calls of their webhooks are known by, where the configuration says so;
     /// as empty as those.
     pub webhook_secrets: BTreeMap<(String, String), Secret>,
     /// Which agent answers what.
     pub bindings: Vec<Binding>,
-    /// Who is the owner, beside whoever was paired first.
+    /// The owners beside the peer that was paired first.
     pub owners: Vec<PeerId>,
 }
 
@@ -228,7 +226,7 @@ fn written(document: &Value) -> impl Iterator<Item = (&'static str, &Map<String,
     })
 }
 
-/// What `document` calls the default account of `channel`.
+/// The name of the default account of `channel` in `document`.
 pub fn default_account(document: &Value, channel: &str) -> String {
     let mut channels = written(document);
     let found = channels.find(|(name, _)| *name == channel);
@@ -283,7 +281,7 @@ pub(super) fn tokens(document: &Value) -> BTreeMap<(String, String), Secret> {
     })
 }
 
-/// What the tokens in `document` refer to that have no value, by channel and account.
+/// The unset references of tokens in `document`, by channel and account.
 pub(super) fn unset_tokens(document: &Value) -> BTreeMap<(String, String), String> {
     let unset = secrets(document, |account| {
         unanswered(account.get(TOKENS[1])?.as_str()?)
@@ -303,7 +301,7 @@ pub(super) fn webhook_secrets(document: &Value) -> BTreeMap<(String, String), Se
     })
 }
 
-/// What `of` finds in each account, by channel and account.
+/// The results of `of` for each account, by channel and account.
 fn secrets(
     document: &Value,
     of: impl Fn(&Map<String, Value>) -> Option<&str>,

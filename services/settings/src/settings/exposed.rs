@@ -50,8 +50,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Looks at the files that `settings` were read from: what a confined agent writes decides
-/// nothing.
+/// Looks at the files that `settings` were read from: what a confined agent writes decides nothing.
 pub(super) fn check_sources(settings: &Settings, sources: &[Source]) -> Result<(), Problem> {
     let confined = settings.agents.values().filter(|agent| is_confined(agent));
     let written: Vec<PathBuf> = confined
@@ -73,7 +72,7 @@ pub(super) fn check_sources(settings: &Settings, sources: &[Source]) -> Result<(
     Ok(())
 }
 
-/// Where the agent writes, its servers of tools aside.
+/// The folders in which the agent writes, without those of its servers of tools.
 pub(super) fn written_by(agent: &AgentSettings, paths: &Paths) -> Vec<PathBuf> {
     let own = std::iter::once(agent.workspace.to_path_buf());
     own.chain(paths.written_by_agent(&agent.id))

@@ -33,8 +33,7 @@ pub enum AuthMode {
 pub struct Cli {
     /// Its port on the loopback.
     pub port: u16,
-    /// Its secret, never empty; the listener is off without. Kept by the
-    /// gateway alone.
+    /// Its secret, never empty; the listener is off without. Kept by the gateway alone.
     pub secret: Option<Secret>,
 }
 
@@ -173,7 +172,7 @@ impl Gateway {
     }
 }
 
-/// Where secrets are looked for.
+/// The sources of secrets.
 struct Source<'a> {
     credentials: &'a BTreeMap<String, Secret>,
     origin: &'a str,

@@ -66,9 +66,8 @@ pub(super) fn checked(
 }
 
 impl Settings {
-    /// The heartbeat of an agent, if it has one that is not switched off and whose hours
-    /// can be read. Where an agent's own settings have one, those without have none, as
-    /// in OpenClaw.
+    /// The heartbeat of an agent, if it has one that is not switched off and whose hours can be
+    /// read. Where an agent's own settings have one, those without have none, as in OpenClaw.
     pub fn heartbeat(&self, agent: &str) -> Option<&Heartbeat> {
         let stated = &self.stated.agents;
         let own = |id: &str| {

@@ -240,8 +240,7 @@ impl AgentSettings {
 }
 
 impl Settings {
-    /// Whether the agent can be asked with the model, as far as the configuration
-    /// tells.
+    /// Whether the agent can be asked with the model, as far as the configuration tells.
     pub fn check_model(&self, agent_id: &str, name: &str) -> Result<(), UnknownModel> {
         let Some(agent) = self.agent(agent_id) else {
             return self.known_models.check(name);

@@ -42,8 +42,7 @@ pub struct ModelList {
 }
 
 impl ModelList {
-    /// From the file's section. What is no description is left out; the schema
-    /// has said so.
+    /// From the file's section. What is no description is left out; the schema has said so.
     pub(super) fn of(models: &Models) -> Self {
         let mut list = Self::default();
         for (id, provider) in &models.providers {
@@ -87,8 +86,7 @@ impl ModelList {
     }
 }
 
-/// Provider and model of a name; seed 002 names Anthropic's without the
-/// provider.
+/// Provider and model of a name; seed 002 names Anthropic's without the provider.
 pub fn named(name: &str) -> (&str, &str) {
     name.split_once('/').unwrap_or(("anthropic", name))
 }
@@ -111,9 +109,8 @@ impl Settings {
         window.unwrap_or(CONTEXT_WINDOW)
     }
 
-    /// The most tokens of a request to the model: `memory.maxContextTokens`, and no more
-    /// than the model's window has beside its answer. Where neither is said, the seed's
-    /// default.
+    /// The most tokens of a request to the model: `memory.maxContextTokens`, and no more than the
+    /// model's window has beside its answer. Where neither is said, the seed's default.
     pub fn context_tokens(&self, model: Option<&str>) -> u64 {
         let facts = model
             .map(named)

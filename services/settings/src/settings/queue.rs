@@ -9,8 +9,7 @@ use crate::keys::messages::{Queue, QueueDrop, QueueMode};
 /// The longest that may be asked for. A user waits for the answer meanwhile.
 pub const DEBOUNCE_LIMIT: Duration = Duration::from_secs(60);
 
-/// What becomes of messages that find their session busy, where the session
-/// does not say otherwise.
+/// What becomes of messages that find their session busy, where the session does not say otherwise.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueueSettings {
     mode: Chosen<QueueMode>,
@@ -24,8 +23,7 @@ pub struct QueueSettings {
 
 impl QueueSettings {
     pub(super) fn of(fragment: &Queue) -> Self {
-        // The schema has refused what is longer, but for channels, whose names
-        // it does not know.
+        // The schema has refused what is longer, but for channels, whose names it does not know.
         let time = |ms: u64| Duration::from_millis(ms).min(DEBOUNCE_LIMIT);
         let of_channels = fragment.debounce_ms_by_channel.iter();
         Self {

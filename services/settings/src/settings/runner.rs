@@ -164,9 +164,8 @@ impl Settings {
 }
 
 impl RunnerSettings {
-    /// The provider `id` with the ways in that the agent has: its own profiles
-    /// before those of the main agent, and all of them before variables and
-    /// the configuration.
+    /// The provider `id` with the ways in that the agent has: its own profiles before those of the
+    /// main agent, and all of them before variables and the configuration.
     pub fn provider(&self, agent_id: &str, id: &str) -> Option<Provider> {
         let mut provider = self.providers.get(id)?.clone();
         let profiles = self.ways_in(agent_id, id);
@@ -228,8 +227,7 @@ impl RunnerSettings {
         order.permitted(provider, stored, of(whose), is_known)
     }
 
-    /// What the servers of tools need of this machine and is not there: its key,
-    /// and why.
+    /// What the servers of tools need of this machine and is not there: its key, and why.
     pub fn absent_of_servers(&self) -> Vec<(KeyPath, String)> {
         let mut problems = tools::absent(&self.mcp_servers, &self.environment);
         let planted = self.planted_servers().into_iter();
@@ -311,7 +309,7 @@ impl RunnerSettings {
     }
 }
 
-/// What is said of profiles.
+/// The configuration of profiles.
 pub(super) fn order(auth: &keys::Auth) -> auth::Order {
     let declared = auth.profiles.iter().map(|(id, written)| {
         let declared = auth::order::Declared {

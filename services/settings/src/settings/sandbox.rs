@@ -10,7 +10,7 @@ pub use openclaw_config::reach::{Host, ProviderTool};
 /// Hosts of one list. More is no list that anybody has read.
 const HOSTS: usize = 256;
 
-/// What an agent may reach.
+/// The network reach of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Network {
     /// Its model.
@@ -32,10 +32,10 @@ impl Network {
     }
 }
 
-/// What holds for all agents.
+/// The settings for all agents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sandbox {
-    /// What is done where a level cannot be given.
+    /// The reaction where a level cannot be had.
     pub missing: Missing,
     /// The user that agents run as when the daemon is root.
     pub user: String,
@@ -46,10 +46,9 @@ pub struct Sandbox {
 pub struct AgentSandbox {
     /// How much applies; `None`: as much as the machine gives.
     pub level: Option<SandboxLevel>,
-    /// What it may reach.
+    /// Its network reach.
     pub network: Network,
-    /// What the model's provider may do for it; with [`Network::Full`]
-    /// everything.
+    /// What the model's provider may do for it; with [`Network::Full`] everything.
     pub provider_tools: Vec<ProviderTool>,
     /// Granted read-only beside the system.
     pub read_only: Vec<PathBuf>,
@@ -70,8 +69,7 @@ pub(super) fn whole(keys: &keys::Sandbox) -> Result<Sandbox, Problem> {
     })
 }
 
-/// One agent's: `keys` are its own with what holds for all behind them, `folders`
-/// those of all.
+/// One agent's: `keys` are its own with what holds for all behind them, `folders` those of all.
 pub(super) fn of_agent(
     keys: &keys::Sandbox,
     folders: &[&keys::SandboxPaths],

@@ -23,9 +23,9 @@ const PRICED_TOKENS: f64 = 1_000_000.0;
 /// Which messages share a conversation, and when one begins anew.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionSettings {
-    /// Who shares one at all.
+    /// Which chats share a conversation.
     pub scope: SessionScope,
-    /// What becomes of old ones; `None`: nothing.
+    /// The maintenance of old sessions; `None`: there is none.
     pub maintenance: Option<Maintenance>,
     /// Which direct chats share one.
     pub dm_scope: DmScope,
@@ -35,11 +35,11 @@ pub struct SessionSettings {
     pub reset: ResetPolicies,
     /// Messages that begin one anew.
     pub reset_triggers: Vec<String>,
-    /// What becomes of an answer that the end of the machine cut off.
+    /// The treatment of an answer that a crash of the machine cut off.
     pub interrupted: Interrupted,
     /// To which sessions messages may be sent.
     pub send_policy: SendPolicy,
-    /// What tokens cost, by `provider/model`.
+    /// The prices of tokens, by `provider/model`.
     pub prices: BTreeMap<String, Price>,
 }
 
@@ -60,7 +60,7 @@ pub struct ResetPolicy {
     pub idle: Option<Duration>,
 }
 
-/// What a model's tokens cost, in US dollars each.
+/// The prices of a model's tokens, in US dollars each.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Price {
     /// Sent, not from a cache.

@@ -41,7 +41,10 @@ fn the_mvp_names_are_accepted() {
     });
     let settings = assemble(document, &[]).unwrap();
     let main = settings.agent("main").unwrap();
-    assert_eq!(main.claude_path, "/home/claw/bin/claude");
+    assert_eq!(
+        main.cli_paths.program(&openclaw_agent_clis::claude::CLI),
+        "/home/claw/bin/claude"
+    );
     assert_eq!(main.model.as_deref(), Some("claude-x"));
     assert_eq!(main.max_tokens, Some(5));
     assert_eq!(*main.workspace, *Path::new("/home/claw/notes"));

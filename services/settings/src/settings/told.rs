@@ -9,7 +9,7 @@ use crate::settings::recipient::{LAST, Nobody, Recipient};
 /// Targets of heartbeats that name nobody.
 const OF_NOBODY: [&str; 2] = ["owner", "none"];
 
-/// Where mappings of hooks are said.
+/// The key of mappings of hooks.
 const MAPPINGS: &str = "hooks.mappings";
 
 /// A place as the file says it.

@@ -54,8 +54,7 @@ pub struct ToolSettings {
     pub trusted_folders: Vec<String>,
     /// How long a command waits to be allowed.
     pub patience: Duration,
-    /// How long a command may take that names no time; `None`: as whoever runs
-    /// it has it.
+    /// How long a command may take that names no time; `None`: as whoever runs it has it.
     pub command_time: Option<Duration>,
     /// Whether the file tools stay in the workspace.
     pub workspace_only: bool,
@@ -82,9 +81,9 @@ pub struct McpServer {
     pub arguments: Vec<String>,
     /// Its variables; credentials may be among them.
     pub variables: BTreeMap<String, String>,
-    /// Where it starts; `None`: in its own folder.
+    /// Its working directory; `None`: its own folder.
     pub folder: Option<PathBuf>,
-    /// What it may reach.
+    /// Its network reach.
     pub network: ServerNetwork,
     /// Granted read-only beside the system.
     pub read_only: Vec<PathBuf>,
@@ -92,11 +91,11 @@ pub struct McpServer {
     pub read_write: Vec<PathBuf>,
     /// Whether it is believed which of its tools only read.
     pub trusted: bool,
-    /// What one call may take.
+    /// The longest time of one call.
     pub call_limit: Duration,
 }
 
-/// What is wrong: the key below `tools` or `mcp`, and why.
+/// A problem: the key below `tools` or `mcp`, and the reason.
 type Problem = (String, String);
 
 /// The tools of an agent, from the general layer to its own.
@@ -177,8 +176,7 @@ fn layer(tools: &Tools) -> ToolLayer {
     }
 }
 
-/// What a layer says; OpenClaw's other words for it never make it less strict
-/// than its `ask`.
+/// What a layer says; OpenClaw's other words for it never make it less strict than its `ask`.
 fn ask(tools: &Tools) -> Option<Ask> {
     let exec = &tools.exec;
     let implied = match (exec.mode.as_deref(), exec.security.as_deref()) {
@@ -235,9 +233,8 @@ pub(super) fn servers(
     (servers, problems)
 }
 
-/// What the servers need of this machine and is not there: its key, and why.
-/// Programs are looked for as the agent-runner does, on the PATH of the
-/// environment.
+/// What the servers need of this machine and is not there: its key, and why. Programs are looked
+/// for as the agent-runner does, on the PATH of the environment.
 pub(super) fn absent(
     servers: &BTreeMap<String, McpServer>,
     environment: &Environment,
@@ -278,7 +275,7 @@ pub(crate) fn elsewhere(mcp: &Mcp, paths: &Paths) -> Option<(KeyPath, String)> {
     problems.into_iter().find(|(key, _)| key.last() == "url")
 }
 
-/// What is wrong with a server: the keys below it, and why.
+/// The problems of a server: the keys below it, and the reasons.
 type ServerProblem = (Vec<String>, String);
 
 fn one(name: &str, server: &Server, paths: &Paths) -> Result<McpServer, ServerProblem> {
@@ -336,10 +333,9 @@ fn network(server: &Server) -> Result<ServerNetwork, ServerProblem> {
     }
 }
 
-/// A path of a server's that would open what is not its business: its key, and
-/// why. Where it starts is granted whole, so that may be no home and nothing
-/// above one; nothing that is granted may have the state folder in it, where
-/// the credentials are.
+/// A path of a server's that would open what is not its business: its key, and why. Where it starts
+/// is granted whole, so that may be no home and nothing above one; nothing that is granted may have
+/// the state folder in it, where the credentials are.
 pub(super) fn check_paths(mcp: &Mcp, paths: &Paths) -> Result<(), Problem> {
     let servers = mcp.servers.iter();
     servers

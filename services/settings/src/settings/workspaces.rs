@@ -31,9 +31,8 @@ pub(super) struct Workspaces {
 impl Workspaces {
     /// Those of the agents of `agents`, and of the main one.
     ///
-    /// Earlier versions had some agents elsewhere. Where they left files, and there
-    /// are none where the agent belongs, it stays: nothing is moved, and it forgets
-    /// nothing.
+    /// Earlier versions had some agents elsewhere. Where they left files, and there are none where
+    /// the agent belongs, it stays: nothing is moved, and it forgets nothing.
     pub(super) fn of(agents: &Agents, paths: &Paths) -> Self {
         let rule = Rule { agents, paths };
         let mut ids: Vec<&str> = agents.list.iter().map(|it| it.id.as_str()).collect();
@@ -68,9 +67,8 @@ struct Rule<'a> {
 }
 
 impl Rule<'_> {
-    /// The agent that has the folder of the defaults: the one that is marked, if one
-    /// alone is, or the only one there is. Without either it is the main agent, unless it
-    /// is listed with others.
+    /// The agent that has the folder of the defaults: the one that is marked, if one alone is, or
+    /// the only one there is. Without either it is the main agent, unless it is listed with others.
     fn owner(&self) -> Option<&str> {
         let list = &self.agents.list;
         let mut marked = list.iter().filter(|it| it.default);

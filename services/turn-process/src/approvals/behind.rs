@@ -64,7 +64,7 @@ const OBEYED: [&str; 34] = [
 /// the value of an option.
 const BETWEEN: &str = "'\"`$<>(){}|&;=,:@\\";
 
-/// What a command led to when somebody was asked about it.
+/// The files that a command led to when somebody was asked about it.
 #[derive(Debug)]
 pub(super) struct Behind {
     /// With a key of its own: nobody can make another file with the same sum.
@@ -83,10 +83,10 @@ struct Looked {
 /// A regular file.
 #[derive(Debug, PartialEq, Eq)]
 struct Fingerprint {
-    /// Of what was read of it.
+    /// The hash of a file that was read.
     sum: Option<u64>,
     length: i64,
-    /// Of one that is not read whole: its number and times.
+    /// The inode number and times of a file that is too large to be read.
     stamp: Option<[i64; 5]>,
 }
 
@@ -130,7 +130,7 @@ impl Behind {
     }
 }
 
-/// What of the command may name a file: its words, and the parts of them.
+/// The parts of the command that may name a file: its words, and parts of them.
 fn pieces(command: &Value) -> BTreeSet<String> {
     let texts: Vec<&str> = match command {
         Value::String(line) => vec![line],

@@ -1,4 +1,4 @@
-//! What a call wants to do, in the words that people are asked with.
+//! The question to people about a call.
 
 use std::path::Path;
 
@@ -25,18 +25,18 @@ pub(crate) struct Question<'a> {
     pub(crate) reach: String,
 }
 
-/// What is to be done with a call.
+/// The verdict on a call.
 #[derive(Debug)]
 pub(super) struct Judgement {
     pub(super) verdict: Verdict,
-    /// What allowing it for good grants.
+    /// The grant, if it is allowed for good.
     pub(super) grant: Grant,
     /// Why that cannot be done; `None`: it can.
     pub(super) only_once: Option<String>,
 }
 
 impl Question<'_> {
-    /// What is to be done with it, and what allowing it for good grants.
+    /// The verdict on it, and the grant if it is allowed for good.
     pub(super) fn judge(&self, rules: &Rules, ground: &TurnPaths) -> Judgement {
         let (verdict, grant, only_once) = if is_command(self.tool) {
             self.judge_command(rules, ground)
@@ -100,8 +100,7 @@ impl Question<'_> {
         }
     }
 
-    /// What there is to ask about a call that changes files, and which those
-    /// are.
+    /// What there is to ask about a call that changes files, and which those are.
     fn writes(&self, ground: &TurnPaths) -> (Option<String>, String) {
         match ground.outside(self.tool, self.arguments) {
             Ok(outside) if outside.is_empty() => (None, String::new()),
@@ -119,8 +118,7 @@ impl Question<'_> {
         }
     }
 
-    /// What there is to ask about a call that neither runs a command nor
-    /// changes a file.
+    /// What there is to ask about a call that neither runs a command nor changes a file.
     fn concern(&self, rules: &Rules) -> Option<String> {
         if rules.open_network && effect::fetches(self.tool) {
             return Some("it can tell any host anything".to_owned());

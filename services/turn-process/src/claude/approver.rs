@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use openclaw_handoff::dialogue::STARTING;
+use openclaw_agent_clis::claude::STARTING;
 use serde_json::{Value, json};
 
 use crate::approvals::{Approvals, Judged, Open, Question};

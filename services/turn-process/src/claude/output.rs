@@ -27,7 +27,7 @@ pub(crate) struct Output {
     tasks: Tasks,
     /// The first line that was not JSON.
     malformed: Option<String>,
-    /// What it says that the turn cost, in US dollars.
+    /// The cost of the turn by its own account, in US dollars.
     cost: Option<f64>,
     /// Answers its questions until it has said its last word.
     approver: Option<ClaudeApprover>,
@@ -180,9 +180,8 @@ impl Output {
         }
     }
 
-    /// A message, whole: its tool calls, and its text when that was not
-    /// streamed. Text that the CLI makes up itself (model `<synthetic>`) is
-    /// what its result says again.
+    /// A message, whole: its tool calls, and its text when that was not streamed. Text that the CLI
+    /// makes up itself (model `<synthetic>`) is what its result says again.
     fn assistant(&mut self, value: &Value) -> Vec<Kind> {
         self.error = value["error"].as_str().map(str::to_owned);
         let message = &value["message"];
@@ -336,7 +335,7 @@ fn is_answer(result: &Value) -> bool {
     origin.is_none_or(|kind| kind == "human") && !(is_empty && result["is_error"] != true)
 }
 
-/// What a status adds to the words of the CLI, which leave some of them out.
+/// The words that a status adds to the CLI's own.
 fn by_status(status: Option<u64>) -> String {
     match status {
         Some(status @ (401 | 403 | 429 | 529)) => format!(" (status {status})"),
@@ -389,9 +388,8 @@ fn tool_output(content: &Value) -> String {
     }
 }
 
-/// What a result says that the turn used: what it says by model, which has its
-/// subagents and is there where the turn was cut short, or of the turn itself,
-/// whichever is more.
+/// What a result says that the turn used: what it says by model, which has its subagents and is
+/// there where the turn was cut short, or of the turn itself, whichever is more.
 fn usage(result: &Value) -> Option<Usage> {
     let tokens = |value: &Value, name: &str| {
         let tokens = value[name].as_u64().unwrap_or_default();

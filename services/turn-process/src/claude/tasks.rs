@@ -1,4 +1,4 @@
-//! What the CLI runs in the background, which ends with its turn.
+//! The CLI's background tasks, which end with its turn.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ const NAMED: usize = 3;
 /// Tasks that are remembered: a turn has fewer processes.
 const KNOWN: usize = 256;
 
-/// Those that run, by their ids.
+/// The running tasks, by id.
 #[derive(Debug, Default)]
 pub(super) struct Tasks {
     running: BTreeMap<String, String>,

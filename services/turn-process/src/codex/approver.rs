@@ -1,9 +1,8 @@
-//! Answers to the CLI's questions: what the policy says, and where that asks
-//! people, what they say.
+//! Answers to the CLI's questions: what the policy says, and where that asks people, what they say.
 
 use std::sync::Arc;
 
-use openclaw_handoff::dialogue::CodexTools;
+use openclaw_agent_clis::codex::CodexTools;
 use openclaw_tools::catalog::COMMANDS;
 use serde_json::{Value, json};
 
@@ -65,8 +64,7 @@ impl CodexApprover {
         if !self.own.commands {
             return refused();
         }
-        // What a command that runs is given to read is not asked about, as
-        // with our own tool.
+        // What a command that runs is given to read is not asked about, as with our own tool.
         if parameters["kind"] == "writeStdin" {
             return Judged::Settled(Ok(()));
         }
@@ -75,7 +73,7 @@ impl CodexApprover {
         self.question(COMMANDS, parameters, &arguments)
     }
 
-    /// As our own tools that change files; what is not told of is not allowed.
+    /// Treated as our own tools that change files: a change that is not described is not allowed.
     fn may_change(&self, parameters: &Value, about: Option<&Value>) -> Judged {
         match about {
             Some(item) if self.own.changes => {
@@ -97,7 +95,7 @@ impl CodexApprover {
     }
 }
 
-/// What a request is answered with.
+/// The answer to a request.
 enum Answer {
     /// Whether it may.
     Decision(Judged),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::process::ExitStatus;
 
-use openclaw_handoff::dialogue::CodexDialogue;
+use openclaw_agent_clis::codex::CodexDialogue;
 use openclaw_handoff::limits::Limits;
 use openclaw_model_api::bill;
 use openclaw_proto::event::{Code, Done, Failed, Kind, Usage};
@@ -17,8 +17,7 @@ use crate::translate::{Translate, ending, quoted};
 
 mod failure;
 
-/// How much of what a command says is kept for the case that it never ends, in
-/// bytes.
+/// How much of what a command says is kept for the case that it never ends, in bytes.
 const OUTPUT_LIMIT: usize = 64 * 1024;
 
 /// Calls that are kept while they are not over. What a further one asks is
@@ -29,7 +28,7 @@ const OPEN_CALLS: usize = 1024;
 #[derive(Debug)]
 struct Open {
     item: Value,
-    /// What it said so far.
+    /// Its text so far.
     output: String,
 }
 
@@ -50,7 +49,7 @@ pub(crate) struct Conversation {
     spoke: bool,
     /// The model's answers so far.
     answers: u64,
-    /// What went wrong last, which was tried again.
+    /// The last failure, which was tried again.
     trouble: Option<Value>,
     /// The first line that was not JSON.
     malformed: Option<String>,
@@ -82,7 +81,7 @@ impl Conversation {
         }
     }
 
-    /// What it asks, as far as that is configured.
+    /// The model that it asks, if configured.
     pub(super) fn with_model(mut self, model: Option<String>) -> Self {
         self.model = model.unwrap_or_default();
         self
@@ -163,7 +162,7 @@ impl Conversation {
         }
     }
 
-    /// What comes after an answer to one of our requests.
+    /// The step after an answer to one of our requests.
     fn answered(&mut self, id: u64, answer: &Value) -> Vec<Kind> {
         if let Some(error) = answer.get("error") {
             return self.refused(id, error);

@@ -5,7 +5,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Component, Path, PathBuf};
 use std::process::ExitStatus;
 
-use openclaw_handoff::dialogue::{CodexThread, CodexTools};
+use openclaw_agent_clis::codex::{CodexThread, CodexTools};
 use openclaw_proto::event::Kind;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;

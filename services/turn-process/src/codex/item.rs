@@ -27,7 +27,7 @@ pub(super) fn call(item: &Value) -> Option<(String, Value)> {
     })
 }
 
-/// What a call that is over came to.
+/// The result of a call that is over.
 pub(super) fn result(item: &Value) -> Option<Kind> {
     let (tool, _) = call(item)?;
     let status = item["status"].as_str().unwrap_or("completed");
@@ -45,7 +45,7 @@ pub(super) fn result(item: &Value) -> Option<Kind> {
     }))
 }
 
-/// What a call came to that the turn's end cut off.
+/// The result of a call that the end of the turn cut off.
 pub(super) fn unfinished(item: &Value, mut output: String) -> Option<Kind> {
     let (tool, _) = call(item)?;
     let message = "it was ended with the turn, before it was done".to_owned();

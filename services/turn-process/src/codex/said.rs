@@ -1,4 +1,4 @@
-//! What is said to the CLI, in its protocol's words.
+//! The messages to the CLI, in its protocol.
 
 use serde_json::{Value, json};
 

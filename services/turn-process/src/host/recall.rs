@@ -1,5 +1,4 @@
-//! The memory tools, with OpenClaw's parameters and results
-//! (docs/concepts/memory-search).
+//! The memory tools, with OpenClaw's parameters and results (docs/concepts/memory-search).
 
 use openclaw_proto::call::{CallError, RefusalCode};
 use openclaw_proto::memory::{Hit, Lines, Question, SearchResults};

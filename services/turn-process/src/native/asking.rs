@@ -30,7 +30,7 @@ pub(super) struct Question {
     pub(super) broke_off: Option<Code>,
 }
 
-/// What the agent is answered.
+/// The answer to the agent.
 #[derive(Debug)]
 pub(super) enum Answer {
     /// The model's answer, as it comes, and what counts it.
@@ -49,8 +49,7 @@ pub(super) enum Answer {
     Spent(String),
 }
 
-/// Counts an answer. Dropped before its end, it is settled as one that nobody heard
-/// further.
+/// Counts an answer. Dropped before its end, it is settled as one that nobody heard further.
 #[derive(Debug)]
 pub(super) struct Metered {
     tally: Tally,
@@ -96,24 +95,23 @@ pub(crate) struct Asking {
 
 #[derive(Debug)]
 struct State {
-    /// Where is asked.
+    /// The stop that is asked.
     at: usize,
-    /// Whose form the agent's requests have.
+    /// The stop whose form the agent's requests have.
     form: usize,
     /// The next request is the same question in another form.
     is_turning: bool,
     patience: Patience,
-    /// Where this question was asked in vain.
+    /// The stops at which this question failed.
     tried: Vec<bool>,
-    /// Where no question of this turn needs to be asked again.
+    /// The stops that no question of this turn needs to ask again.
     closed: Vec<bool>,
-    /// Who has answered since the last failure.
+    /// The stops that have answered since the last failure.
     answered: Vec<bool>,
 }
 
 impl Asking {
-    /// Asks along `route`; each question at most so long that all waits
-    /// together take `patience`.
+    /// Asks along `route`; each question at most so long that all waits together take `patience`.
     pub(crate) fn new(
         route: Vec<Stop>,
         patience: Duration,
@@ -144,7 +142,7 @@ impl Asking {
         }
     }
 
-    /// Who has answered last, or will answer first.
+    /// The stop that answered last, or will be asked first.
     pub(crate) fn speaker(&self) -> Option<&Stop> {
         let at = *self.speaker.lock().unwrap_or_else(PoisonError::into_inner);
         self.route.get(at)
@@ -313,7 +311,7 @@ impl State {
         self.tried.clone_from(&self.closed);
     }
 
-    /// Who else can be asked after this fault.
+    /// The next stop to ask after this fault.
     fn other(&self, route: &[Stop], fault: Fault) -> Option<usize> {
         let here = &route[self.at];
         let helps = |stop: &Stop| match fault {
@@ -345,7 +343,7 @@ fn wire_api(stop: &Stop) -> Api {
     }
 }
 
-/// What a question used of which no answer was heard.
+/// The estimated use of a question whose answer was not heard.
 fn unheard(stop: &Stop, judged: &Judged) -> Usage {
     let asked_bytes = judged.bytes.len();
     Tally::new(wire_api(stop), Form::Whole, asked_bytes, judged.most_output).usage()

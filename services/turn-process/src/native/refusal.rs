@@ -1,4 +1,4 @@
-//! What a provider's refusal means.
+//! The meaning of a provider's refusal.
 
 use std::time::Duration;
 
@@ -18,8 +18,7 @@ const BODY_LIMIT: usize = 64 * 1024;
 const WAIT_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
 /// Anthropic's own status for "overloaded".
 const SITE_OVERLOADED: u16 = 529;
-/// Words of accounts that are empty; some providers say it with a status that
-/// means something else.
+/// Words of accounts that are empty; some providers say it with a status that means something else.
 const UNPAID: [&str; 4] = [
     "insufficient_quota",
     "credit balance is too low",
@@ -82,8 +81,7 @@ impl Failure {
         Self::without_status(fault)
     }
 
-    /// An answer that broke off before anything of it was passed on, as the
-    /// agent has it.
+    /// An answer that broke off before anything of it was passed on, as the agent has it.
     pub(super) fn broken_off(code: Code) -> Self {
         Self::without_status(match code {
             Code::RateLimited => Fault::RateLimited,

@@ -7,10 +7,9 @@ use std::time::Duration;
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 /// The longest of these waits.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
-/// Where somebody else can be asked, nobody waits longer than this.
+/// The longest wait where another stop can be asked.
 const WAIT_BEFORE_OTHERS: Duration = Duration::from_secs(5);
-/// More attempts at the same place where somebody else can be asked: a hiccup
-/// is over by then.
+/// More attempts at the same place where somebody else can be asked: a hiccup is over by then.
 const RETRIES_BEFORE_OTHERS: u32 = 1;
 
 /// Why a request has failed.
@@ -34,15 +33,13 @@ pub(crate) enum Fault {
     Unpaid,
     /// No such model or address.
     Unknown,
-    /// There is something wrong with the request itself: anybody would refuse
-    /// it.
+    /// There is something wrong with the request itself: anybody would refuse it.
     Request,
 }
 
 impl Fault {
-    /// More attempts at the same place where there is no other: those of
-    /// OpenClaw for rate limits and overload; fewer for what rarely passes
-    /// within a minute.
+    /// More attempts at the same place where there is no other: those of OpenClaw for rate limits
+    /// and overload; fewer for what rarely passes within a minute.
     fn retries(self) -> u32 {
         match self {
             Self::RateLimited => 9,
@@ -84,7 +81,7 @@ pub(crate) struct Failure {
     pub(crate) is_final: bool,
 }
 
-/// What to do.
+/// The next step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Next {
     /// Ask again after a while.
@@ -142,9 +139,8 @@ impl Patience {
         Next::Wait(wait)
     }
 
-    /// Spread out, so that those who were turned away together do not come
-    /// back together: a wait that was asked for is at most a tenth longer, one
-    /// of our own at most half as long.
+    /// Spread out, so that those who were turned away together do not come back together: a wait
+    /// that was asked for is at most a tenth longer, one of our own at most half as long.
     fn wait(&self, failure: &Failure, dice: f64) -> Duration {
         match failure.retry_after {
             Some(wait) => wait + (wait / 10).min(FIRST_WAIT).mul_f64(dice),

@@ -30,8 +30,7 @@ use crate::host::Tools;
 /// A request to the model: a whole context window with room for images.
 const REQUEST_LIMIT: usize = 32 * 1024 * 1024;
 
-/// The arguments of a call: a file that somebody is asked about may be among
-/// them.
+/// The arguments of a call: a file that somebody is asked about may be among them.
 const ARGUMENTS_LIMIT: usize = 4 * 1024 * 1024;
 
 /// Pieces of a model's answer that are passed on together.
@@ -41,7 +40,7 @@ const AT_ONCE: usize = 64;
 /// calls. The next one waits at the client.
 const REQUESTS: u32 = 80;
 
-/// What the agent may ask for.
+/// Answers the agent's requests.
 #[derive(Debug)]
 pub(super) struct Host {
     /// Without the tools of servers.
@@ -53,15 +52,14 @@ pub(super) struct Host {
     /// and what it asks is kept in memory.
     turn_to_ask: tokio::sync::Mutex<()>,
     tools: Tools,
-    /// What the servers offer beside what was told last.
+    /// The tools that the servers offer beyond those told last.
     changes: Mutex<Changes>,
     inbox: Inbox,
 }
 
 type Body = BoxBody<Bytes, Infallible>;
 
-/// Serves until the agent closes its end. What it asks for before there is a
-/// turn waits for one.
+/// Serves until the agent closes its end. What it asks for before there is a turn waits for one.
 pub(super) async fn serve(stream: UnixStream, turn: watch::Receiver<Option<Arc<Host>>>) {
     let service = service_fn(move |request| {
         let mut turn = turn.clone();
@@ -161,8 +159,7 @@ impl Host {
         changes.take()
     }
 
-    /// The messages that came while the turn went on, and the tools, when there
-    /// are others.
+    /// The messages that came while the turn went on, and the tools, when there are others.
     fn news(&self) -> Response<Body> {
         match self.inbox.take() {
             Ok(messages) => {
@@ -237,7 +234,7 @@ fn check_version(headers: &HeaderMap) -> Result<(), Mismatch> {
     openclaw_turn::check("openclaw-agent", version)
 }
 
-/// What the agent says of its question.
+/// The agent's description of its question.
 fn question(headers: &HeaderMap) -> Question {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     Question {
@@ -257,14 +254,12 @@ async fn read(body: Incoming, limit: usize) -> Result<Bytes, Response<Body>> {
     }
 }
 
-/// The provider's answer as it comes, counted, with the headers the agent looks
-/// at.
+/// The provider's answer as it comes, counted, with the headers the agent looks at.
 fn streamed(upstream: reqwest::Response, mut metered: Metered) -> Response<Body> {
     let status = upstream.status();
     let headers = upstream.headers().clone();
-    // A break ends the body as its end does: hyper drops data that it has not
-    // sent yet when the body fails. The agent sees that the last event is
-    // missing.
+    // A break ends the body as its end does: hyper drops data that it has not sent yet when the
+    // body fails. The agent sees that the last event is missing.
     let pieces = upstream.bytes_stream().map(Some);
     let pieces = pieces.chain(futures_util::stream::once(async { None }));
     let pieces = pieces.map(move |piece| counted(piece, &mut metered));

@@ -15,10 +15,9 @@ use crate::outbox::Close;
 use crate::refused::unrecorded;
 
 impl Admission {
-    /// Decides whether the client's device may come in. On this machine the shared
-    /// secret is enough, and a device is paired without asking; from elsewhere
-    /// somebody has to approve it first. Returns the device's token when it gets
-    /// one.
+    /// Decides whether the client's device may come in. On this machine the shared secret is
+    /// enough, and a device is paired without asking; from elsewhere somebody has to approve it
+    /// first. Returns the device's token when it gets one.
     pub(super) async fn pair(
         &self,
         peer: &Peer,
@@ -61,8 +60,7 @@ impl Admission {
         Err(pairing_required(reason, &pending, &grants))
     }
 
-    /// A device that somebody approved gets its token when it comes back with the
-    /// shared secret.
+    /// A device that somebody approved gets its token when it comes back with the shared secret.
     async fn first_token(
         &self,
         device: &Device,

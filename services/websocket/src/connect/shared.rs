@@ -1,5 +1,4 @@
-//! The proof that a client may come in: the shared secret, or the token of its
-//! paired device.
+//! The proof that a client may come in: the shared secret, or the token of its paired device.
 
 use openclaw_doors::front::{Denied, Peer};
 use openclaw_protocol::Failure;
@@ -20,7 +19,7 @@ pub(super) enum Proof {
     Secret(AuthMode),
     /// It has its device's token, which is good for these scopes.
     Device {
-        /// What the device was paired for.
+        /// The grants of the device's pairing.
         scopes: Vec<String>,
     },
 }

@@ -21,6 +21,11 @@ use super::run::{self, End, Started};
 use super::{Answer, Call};
 use crate::client::CHANNEL;
 
+methods! {
+    "agent" => Looks, agent;
+    "agent.wait" => WRITE, wait;
+}
+
 /// How long `agent.wait` waits when the client does not say, in milliseconds.
 const WAIT_MS: u64 = 30_000;
 
@@ -42,12 +47,12 @@ struct Params {
     session_id: Option<Filled>,
 }
 
-/// What an added system prompt is called among the bootstrap files.
+/// The name of an added system prompt among the bootstrap files.
 const ADDED_PROMPT: &str = "client instructions";
 
 /// `agent`: answers twice, when the message is accepted and when the run has
 /// ended.
-pub(super) async fn agent(mut call: Call) -> Result<Answer, Failure> {
+async fn agent(mut call: Call) -> Result<Answer, Failure> {
     call.client.need(Scope::Write)?;
     let params: Params = call.params()?;
     let model = params.model.filter(|model| !model.is_empty());
@@ -190,7 +195,7 @@ struct Wait {
 }
 
 /// `agent.wait`: how a run ended, or that it has not.
-pub(super) async fn wait(mut call: Call) -> Result<Answer, Failure> {
+async fn wait(mut call: Call) -> Result<Answer, Failure> {
     let params: Wait = call.params()?;
     let id = params.run_id.0;
     let patience = Duration::from_millis(params.timeout_ms.unwrap_or(WAIT_MS));

@@ -7,16 +7,16 @@ use serde_json::{Map, Value, json};
 
 use super::{Answer, Call};
 
-mod identity;
+pub(super) mod identity;
 
-pub(super) use identity::identity;
+methods! { "agents.list" => READ, list; }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Nothing {}
 
 /// `agents.list`
-pub(super) async fn list(mut call: Call) -> Result<Answer, Failure> {
+async fn list(mut call: Call) -> Result<Answer, Failure> {
     let Nothing {} = call.params()?;
     let settings = call.context.core.configuration.settings();
     let agents: Vec<Value> = settings

@@ -11,6 +11,14 @@ use serde_json::{Map, Value, json};
 
 use super::{Answer, Call};
 
+methods! {
+    "exec.approval.get" => APPROVALS, get;
+    "exec.approval.list" => APPROVALS, list;
+    "exec.approval.request" => APPROVALS, request;
+    "exec.approval.resolve" => APPROVALS, resolve;
+    "exec.approval.waitDecision" => APPROVALS, wait;
+}
+
 /// The longest an approval may be asked to wait, in milliseconds.
 const PATIENCE_LIMIT_MS: u64 = 24 * 3600 * 1000;
 
@@ -24,7 +32,7 @@ fn failed(refused: Refused) -> Failure {
 }
 
 /// `exec.approval.list`
-pub(super) async fn list(call: Call) -> Result<Answer, Failure> {
+async fn list(call: Call) -> Result<Answer, Failure> {
     let waiting = call.context.core.approvals.pending.waiting();
     Ok(Value::Array(waiting.iter().map(Approval::to_json).collect()).into())
 }
@@ -36,7 +44,7 @@ struct ById {
 }
 
 /// `exec.approval.get`
-pub(super) async fn get(mut call: Call) -> Result<Answer, Failure> {
+async fn get(mut call: Call) -> Result<Answer, Failure> {
     let params: ById = call.params()?;
     Ok(call
         .context
@@ -60,7 +68,7 @@ struct Resolve {
 }
 
 /// `exec.approval.resolve`
-pub(super) async fn resolve(mut call: Call) -> Result<Answer, Failure> {
+async fn resolve(mut call: Call) -> Result<Answer, Failure> {
     let params: Resolve = call.params()?;
     if params.grant_expires_in_days.is_some() {
         let problem = "at /grantExpiresInDays: is not offered: allow-always holds until it is \
@@ -98,7 +106,7 @@ struct Request {
 
 /// `exec.approval.request`: waits for the decision, unless the client wants to
 /// wait for it later.
-pub(super) async fn request(mut call: Call) -> Result<Answer, Failure> {
+async fn request(mut call: Call) -> Result<Answer, Failure> {
     let params: Request = call.params()?;
     let command = params
         .command
@@ -128,7 +136,7 @@ pub(super) async fn request(mut call: Call) -> Result<Answer, Failure> {
 }
 
 /// `exec.approval.waitDecision`
-pub(super) async fn wait(mut call: Call) -> Result<Answer, Failure> {
+async fn wait(mut call: Call) -> Result<Answer, Failure> {
     let params: ById = call.params()?;
     decided(&call, &params.id).await
 }

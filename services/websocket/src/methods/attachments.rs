@@ -50,7 +50,7 @@ pub(super) fn joined(text: String, attachments: &[Attachment]) -> Result<String,
 }
 
 impl Attachment {
-    /// As OpenClaw shows a text file to the model.
+    /// A text file in the form in which OpenClaw shows it to the model.
     fn framed(&self, at: usize) -> Result<String, Failure> {
         let name = self.name(at);
         let kind = self.kind();

@@ -1,6 +1,5 @@
-//! The scope that something wants by what it does, however it is asked for: a command
-//! in a message wants that of the method that does the same, and so does a field of a
-//! session.
+//! The scope that something wants by what it does, however it is asked for: a command in a message
+//! wants that of the method that does the same, and so does a field of a session.
 
 use openclaw_commands::{Id, Sender, SenderRole};
 use openclaw_conversations::storage::begins_anew;

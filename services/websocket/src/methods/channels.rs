@@ -16,6 +16,11 @@ use serde_json::{Map, Value, json};
 use super::{Answer, Call, config};
 use crate::channels::{account, unsupported};
 
+methods! {
+    "channels.logout" => ADMIN, logout;
+    "channels.status" => READ, status;
+}
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Status {
@@ -29,7 +34,7 @@ struct Status {
 
 /// `channels.status`: the channels of the configuration, and how each account
 /// does.
-pub(super) async fn status(mut call: Call) -> Result<Answer, Failure> {
+async fn status(mut call: Call) -> Result<Answer, Failure> {
     let params: Status = call.params()?;
     let mut accounts: BTreeMap<String, Vec<AccountState>> = BTreeMap::new();
     for state in call.context.channels.states() {
@@ -88,7 +93,7 @@ struct Logout {
 
 /// `channels.logout`: the account's token is forgotten, and the account is off
 /// until it has another one.
-pub(super) async fn logout(mut call: Call) -> Result<Answer, Failure> {
+async fn logout(mut call: Call) -> Result<Answer, Failure> {
     let params: Logout = call.params()?;
     let channel = params.channel.0;
     if !CHANNELS.contains(&channel.as_str()) {

@@ -16,7 +16,11 @@ use super::run::{self, Started, Which};
 use super::{Answer, Call};
 use crate::client::CHANNEL;
 
-pub(super) use history::history;
+methods! {
+    "chat.abort" => WRITE, abort;
+    "chat.inject" => ADMIN, inject;
+    "chat.send" => WRITE, send;
+}
 
 /// Parameters that clients send and that change nothing here: they are about
 /// channels that deliver, and about features of OpenClaw's own interface.
@@ -57,7 +61,7 @@ struct Send {
 }
 
 /// `chat.send`
-pub(super) async fn send(mut call: Call) -> Result<Answer, Failure> {
+async fn send(mut call: Call) -> Result<Answer, Failure> {
     call.ignore(&WITHOUT_EFFECT);
     let params: Send = call.session_params("sessionKey")?;
     let key = params.idempotency_key.0;
@@ -111,7 +115,7 @@ struct Abort {
 }
 
 /// `chat.abort`: one run, or all of the session. Answers when they have ended.
-pub(super) async fn abort(mut call: Call) -> Result<Answer, Failure> {
+async fn abort(mut call: Call) -> Result<Answer, Failure> {
     let params: Abort = call.session_params("sessionKey")?;
     let key = call.key(&params.session_key, params.agent_id.as_deref())?;
     let ended = super::run::abort(
@@ -137,7 +141,7 @@ struct Inject {
 const LABEL_LIMIT: usize = 100;
 
 /// `chat.inject`: puts a message of the assistant's into the transcript.
-pub(super) async fn inject(mut call: Call) -> Result<Answer, Failure> {
+async fn inject(mut call: Call) -> Result<Answer, Failure> {
     let params: Inject = call.session_params("sessionKey")?;
     let key = call.key(&params.session_key, params.agent_id.as_deref())?;
     let label = params.label.filter(|label| !label.is_empty());

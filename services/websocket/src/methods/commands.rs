@@ -8,6 +8,8 @@ use serde_json::{Value, json};
 
 use super::{Answer, Call};
 
+methods! { "commands.list" => READ, list; }
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Params {
@@ -30,7 +32,7 @@ enum Scope {
 }
 
 /// `commands.list`
-pub(super) async fn list(mut call: Call) -> Result<Answer, Failure> {
+async fn list(mut call: Call) -> Result<Answer, Failure> {
     let params: Params = call.params()?;
     if let Some(agent) = &params.agent_id {
         super::agents::known(&call.context.core.configuration.settings(), agent)?;

@@ -17,6 +17,15 @@ use serde_json::{Map, Value, json};
 
 use super::{Answer, Call};
 
+methods! {
+    "config.apply" => ADMIN, apply;
+    "config.get" => READ, get;
+    "config.patch" => ADMIN, patch;
+    "config.schema" => READ, schema;
+    "config.schema.lookup" => READ, lookup;
+    "config.set" => ADMIN, set;
+}
+
 /// Bytes of a configuration that a client may send.
 const RAW_LIMIT: usize = 1024 * 1024;
 
@@ -25,7 +34,7 @@ const RAW_LIMIT: usize = 1024 * 1024;
 struct Nothing {}
 
 /// `config.get`
-pub(super) async fn get(mut call: Call) -> Result<Answer, Failure> {
+async fn get(mut call: Call) -> Result<Answer, Failure> {
     let Nothing {} = call.params()?;
     let paths = call.context.core.configuration.settings().paths.clone();
     let configuration = call.context.core.configuration.clone();
@@ -88,18 +97,18 @@ struct Write {
 }
 
 /// `config.set`: another text for the whole file.
-pub(super) async fn set(call: Call) -> Result<Answer, Failure> {
+async fn set(call: Call) -> Result<Answer, Failure> {
     write(call, false).await
 }
 
 /// `config.apply`: the same. What changed takes effect without a restart where
 /// it can.
-pub(super) async fn apply(call: Call) -> Result<Answer, Failure> {
+async fn apply(call: Call) -> Result<Answer, Failure> {
     write(call, false).await
 }
 
 /// `config.patch`: a merge patch (RFC 7396); the rest stays as it is written.
-pub(super) async fn patch(call: Call) -> Result<Answer, Failure> {
+async fn patch(call: Call) -> Result<Answer, Failure> {
     write(call, true).await
 }
 
@@ -147,7 +156,7 @@ async fn write(mut call: Call, is_patch: bool) -> Result<Answer, Failure> {
 }
 
 /// `config.schema`
-pub(super) async fn schema(mut call: Call) -> Result<Answer, Failure> {
+async fn schema(mut call: Call) -> Result<Answer, Failure> {
     let Nothing {} = call.params()?;
     let schema: Value = serde_json::from_str(openclaw_config::schema::TEXT)
         .map_err(|error| Failure::unavailable(error.to_string()))?;
@@ -167,7 +176,7 @@ struct Lookup {
 }
 
 /// `config.schema.lookup`: the part of the schema for one key.
-pub(super) async fn lookup(mut call: Call) -> Result<Answer, Failure> {
+async fn lookup(mut call: Call) -> Result<Answer, Failure> {
     let params: Lookup = call.params()?;
     let path = KeyPath::parse(&params.path).map_err(|error| Failure::invalid(error.to_string()))?;
     let schema = Schema::shipped();

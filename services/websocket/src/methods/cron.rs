@@ -12,6 +12,17 @@ use openclaw_schedule::job::{self, Job};
 
 use super::{Answer, Call};
 
+methods! {
+    "cron.add" => ADMIN, add;
+    "cron.get" => READ, get;
+    "cron.list" => READ, list;
+    "cron.remove" => ADMIN, remove;
+    "cron.run" => ADMIN, run;
+    "cron.runs" => READ, runs;
+    "cron.status" => READ, status;
+    "cron.update" => ADMIN, update;
+}
+
 /// Entries of a page when the client does not say how many.
 const DEFAULT_LIMIT: usize = 50;
 
@@ -81,7 +92,7 @@ struct List {
 }
 
 /// `cron.list`
-pub(super) async fn list(mut call: Call) -> Result<Answer, Failure> {
+async fn list(mut call: Call) -> Result<Answer, Failure> {
     let params: List = call.params()?;
     let mut jobs = call.context.schedule.jobs.all().await.map_err(unrecorded)?;
     jobs.retain(|job| params.wants(job));
@@ -143,7 +154,7 @@ impl List {
 }
 
 /// `cron.status`
-pub(super) async fn status(call: Call) -> Result<Answer, Failure> {
+async fn status(call: Call) -> Result<Answer, Failure> {
     let jobs = call.context.schedule.jobs.all().await.map_err(unrecorded)?;
     let settings = call.context.core.configuration.settings();
     let is_on = settings.cron_enabled && !call.context.core.is_stopping();
@@ -159,14 +170,14 @@ pub(super) async fn status(call: Call) -> Result<Answer, Failure> {
 }
 
 /// `cron.get`
-pub(super) async fn get(mut call: Call) -> Result<Answer, Failure> {
+async fn get(mut call: Call) -> Result<Answer, Failure> {
     let id = call.params::<Named>()?.id(call.method)?;
     let job = find(&call, &id).await?;
     Ok(call.context.schedule.shown(&job).await.into())
 }
 
 /// `cron.add`
-pub(super) async fn add(mut call: Call) -> Result<Answer, Failure> {
+async fn add(mut call: Call) -> Result<Answer, Failure> {
     let params: Map<String, Value> = call.params()?;
     let agent = params.get("agentId").and_then(Value::as_str);
     if let Some(agent) = agent {
@@ -187,7 +198,7 @@ struct Update {
 }
 
 /// `cron.update`
-pub(super) async fn update(mut call: Call) -> Result<Answer, Failure> {
+async fn update(mut call: Call) -> Result<Answer, Failure> {
     let params: Update = call.params()?;
     let id = params.id.or(params.job_id);
     let id = id.ok_or_else(|| Failure::params(call.method, "must have required property 'id'"))?;
@@ -199,7 +210,7 @@ pub(super) async fn update(mut call: Call) -> Result<Answer, Failure> {
 }
 
 /// `cron.remove`
-pub(super) async fn remove(mut call: Call) -> Result<Answer, Failure> {
+async fn remove(mut call: Call) -> Result<Answer, Failure> {
     let id = call.params::<Named>()?.id(call.method)?;
     let removed = call.context.schedule.remove(&id).await;
     if !removed.map_err(|error| refused(call.method, error))? {
@@ -209,7 +220,7 @@ pub(super) async fn remove(mut call: Call) -> Result<Answer, Failure> {
 }
 
 /// `cron.run`: now, or only when it is due.
-pub(super) async fn run(mut call: Call) -> Result<Answer, Failure> {
+async fn run(mut call: Call) -> Result<Answer, Failure> {
     let params: Named = call.params()?;
     let mode = params.mode.clone();
     let id = params.id(call.method)?;
@@ -246,7 +257,7 @@ struct Runs {
 }
 
 /// `cron.runs`: how runs ended, the newest first.
-pub(super) async fn runs(mut call: Call) -> Result<Answer, Failure> {
+async fn runs(mut call: Call) -> Result<Answer, Failure> {
     let params: Runs = call.params()?;
     let limit = params.limit.unwrap_or(DEFAULT_LIMIT).clamp(1, LIMIT);
     let offset = params.offset.unwrap_or(0);

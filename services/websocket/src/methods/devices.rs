@@ -13,12 +13,22 @@ use openclaw_devices::{Paired, Pending};
 use super::{Answer, Call};
 use crate::device_admin;
 
+methods! {
+    "device.pair.approve" => PAIRING, approve;
+    "device.pair.list" => PAIRING, list;
+    "device.pair.reject" => PAIRING, reject;
+    "device.pair.remove" => PAIRING, remove;
+    "device.pair.rename" => PAIRING, rename;
+    "device.token.revoke" => PAIRING, revoke;
+    "device.token.rotate" => PAIRING, rotate;
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Nothing {}
 
 /// `device.pair.list`
-pub(super) async fn list(mut call: Call) -> Result<Answer, Failure> {
+async fn list(mut call: Call) -> Result<Answer, Failure> {
     let Nothing {} = call.params()?;
     let (pending, paired) = call.context.devices.list().await.map_err(unrecorded)?;
     let pending: Vec<Value> = pending.iter().map(Pending::to_json).collect();
@@ -33,7 +43,7 @@ struct Decide {
 }
 
 /// `device.pair.approve`. Nobody gives away what he does not have.
-pub(super) async fn approve(mut call: Call) -> Result<Answer, Failure> {
+async fn approve(mut call: Call) -> Result<Answer, Failure> {
     let pending = pending(&mut call).await?;
     if pending.role == Role::Operator.as_str()
         && !covers(&call.client.identity.scopes, &pending.scopes)
@@ -57,7 +67,7 @@ pub(super) async fn approve(mut call: Call) -> Result<Answer, Failure> {
 }
 
 /// `device.pair.reject`
-pub(super) async fn reject(mut call: Call) -> Result<Answer, Failure> {
+async fn reject(mut call: Call) -> Result<Answer, Failure> {
     let pending = pending(&mut call).await?;
     if !call
         .context
@@ -98,7 +108,7 @@ struct Remove {
 }
 
 /// `device.pair.remove`
-pub(super) async fn remove(mut call: Call) -> Result<Answer, Failure> {
+async fn remove(mut call: Call) -> Result<Answer, Failure> {
     let params: Remove = call.params()?;
     let id = params.device_id.0;
     if !call.context.devices.remove(&id).await.map_err(unrecorded)? {
@@ -116,7 +126,7 @@ struct Rename {
 }
 
 /// `device.pair.rename`
-pub(super) async fn rename(mut call: Call) -> Result<Answer, Failure> {
+async fn rename(mut call: Call) -> Result<Answer, Failure> {
     let params: Rename = call.params()?;
     if !call
         .context
@@ -140,7 +150,7 @@ struct Rotate {
 
 /// `device.token.rotate`. The token is for the device that asks; somebody else
 /// learns that it was rotated.
-pub(super) async fn rotate(mut call: Call) -> Result<Answer, Failure> {
+async fn rotate(mut call: Call) -> Result<Answer, Failure> {
     let params: Rotate = call.params()?;
     let scopes = params
         .scopes
@@ -180,7 +190,7 @@ struct Revoke {
 }
 
 /// `device.token.revoke`
-pub(super) async fn revoke(mut call: Call) -> Result<Answer, Failure> {
+async fn revoke(mut call: Call) -> Result<Answer, Failure> {
     let params: Revoke = call.params()?;
     let (id, role) = (params.device_id.0, params.role.0);
     let revoked = call

@@ -8,6 +8,8 @@ use serde_json::json;
 
 use super::{Answer, Call};
 
+methods! { "logs.tail" => READ, tail; }
+
 /// Lines when the client does not say how many.
 const DEFAULT_LINES: usize = 500;
 
@@ -28,7 +30,7 @@ struct Params {
 
 /// `logs.tail`: from `cursor` on, or the last lines. The log itself is the
 /// journal's, or goes to stderr; what is kept here are its last lines.
-pub(super) async fn tail(mut call: Call) -> Result<Answer, Failure> {
+async fn tail(mut call: Call) -> Result<Answer, Failure> {
     let params: Params = call.params()?;
     let limit = params.limit.unwrap_or(DEFAULT_LINES).clamp(1, LINES_LIMIT);
     let bytes = params

@@ -8,6 +8,8 @@ use serde_json::{Value, json};
 
 use super::{Answer, Call};
 
+methods! { "models.list" => READ, list; }
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Params {
@@ -34,7 +36,7 @@ enum View {
 }
 
 /// `models.list`: the models that the configuration names, the default first.
-pub(super) async fn list(mut call: Call) -> Result<Answer, Failure> {
+async fn list(mut call: Call) -> Result<Answer, Failure> {
     let params: Params = call.params()?;
     let settings = call.context.core.configuration.settings();
     if let Some(agent) = &params.agent_id {

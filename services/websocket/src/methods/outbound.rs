@@ -17,6 +17,11 @@ use super::sessions::exists;
 use super::{Answer, Call};
 use crate::client::CHANNEL;
 
+methods! {
+    "send" => WRITE, send;
+    "wake" => WRITE, wake;
+}
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Wake {
@@ -34,7 +39,7 @@ enum Mode {
 }
 
 /// `wake`: an agent is told something, at once or with its next turn.
-pub(super) async fn wake(mut call: Call) -> Result<Answer, Failure> {
+async fn wake(mut call: Call) -> Result<Answer, Failure> {
     let params: Wake = call.params()?;
     let agent = params.agent_id.as_deref().unwrap_or_default();
     let session = params.session_key.as_deref().unwrap_or_default();
@@ -84,7 +89,7 @@ struct Send {
 
 /// `send`: a message to somebody: on a channel, or in a session, where the clients
 /// of this protocol see it.
-pub(super) async fn send(mut call: Call) -> Result<Answer, Failure> {
+async fn send(mut call: Call) -> Result<Answer, Failure> {
     call.ignore(&WITHOUT_EFFECT);
     let params: Send = call.params()?;
     let channel = params.channel.filter(|it| !it.is_empty());

@@ -20,7 +20,7 @@ use super::{Call, by_effect};
 use crate::refused::stored;
 use crate::reported_runs::{Held, ReportedRuns};
 
-/// What became of a message.
+/// The outcome of a message.
 pub(super) enum Started {
     /// It is durable and its run has begun.
     New(Arc<Run>, Accepted, Held),
@@ -163,8 +163,7 @@ pub(super) async fn stored_end(storage: &Storage, run_id: &str) -> Result<Option
     Ok(End::of(events))
 }
 
-/// How long a run that is aborted may take to end before the client is
-/// answered all the same.
+/// How long a run that is aborted may take to end before the client is answered all the same.
 const ABORT_DEADLINE: Duration = Duration::from_secs(10);
 
 /// Which runs of a session are meant.
@@ -172,9 +171,9 @@ const ABORT_DEADLINE: Duration = Duration::from_secs(10);
 pub(super) enum Which<'a> {
     /// The one with this id.
     One(&'a str),
-    /// Those that have begun.
+    /// Runs that have begun.
     Running,
-    /// Those that wait, too.
+    /// Waiting runs as well.
     All,
 }
 
@@ -188,7 +187,7 @@ impl Which<'_> {
     }
 }
 
-/// Ends runs of the session; the ids of those that were ended.
+/// Ends runs of the session and returns their ids.
 pub(super) async fn abort(
     core: &Core,
     reported: &ReportedRuns,

@@ -1,9 +1,9 @@
 //! `sessions.*`: the index, its sessions, and who follows what.
 
-mod change;
+pub(super) mod change;
 pub(super) mod compact;
-mod list;
-mod look;
+pub(super) mod list;
+pub(super) mod look;
 
 use crate::refused::refused;
 use openclaw_proto::gateway::Message;
@@ -21,10 +21,16 @@ use super::run::{self, Started, Which};
 use super::{Answer, Call};
 use crate::client::CHANNEL;
 
-pub(super) use change::{create, delete, patch, reset};
-pub(super) use compact::compact;
-pub(super) use list::list;
-pub(super) use look::{describe, exists, preview, resolve};
+pub(super) use look::exists;
+
+methods! {
+    "sessions.abort" => WRITE, abort;
+    "sessions.messages.subscribe" => READ, follow;
+    "sessions.messages.unsubscribe" => READ, unfollow;
+    "sessions.send" => WRITE, send;
+    "sessions.subscribe" => READ, subscribe;
+    "sessions.unsubscribe" => READ, unsubscribe;
+}
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -40,7 +46,7 @@ struct Send {
 }
 
 /// `sessions.send`: a message to a session.
-pub(super) async fn send(mut call: Call) -> Result<Answer, Failure> {
+async fn send(mut call: Call) -> Result<Answer, Failure> {
     let params: Send = call.session_params("key")?;
     let text = attachments::joined(params.message, &params.attachments)?;
     if text.trim().is_empty() {
@@ -102,7 +108,7 @@ struct Abort {
 
 /// `sessions.abort`: what runs in a session, with `clearQueued` what waits there too,
 /// or one run.
-pub(super) async fn abort(mut call: Call) -> Result<Answer, Failure> {
+async fn abort(mut call: Call) -> Result<Answer, Failure> {
     let params: Abort = call.params()?;
     let agent = params.agent_id.as_deref().unwrap_or_default();
     let id = params.run_id.as_deref();
@@ -140,13 +146,13 @@ pub(super) async fn abort(mut call: Call) -> Result<Answer, Failure> {
 }
 
 /// `sessions.subscribe`: changes of the index are told from now on.
-pub(super) async fn subscribe(call: Call) -> Result<Answer, Failure> {
+async fn subscribe(call: Call) -> Result<Answer, Failure> {
     call.client.follow_index(true);
     Ok(json!({ "subscribed": true }).into())
 }
 
 /// `sessions.unsubscribe`
-pub(super) async fn unsubscribe(call: Call) -> Result<Answer, Failure> {
+async fn unsubscribe(call: Call) -> Result<Answer, Failure> {
     call.client.follow_index(false);
     Ok(json!({ "subscribed": false }).into())
 }
@@ -161,14 +167,14 @@ struct Follow {
 }
 
 /// `sessions.messages.subscribe`: the messages of a session are told.
-pub(super) async fn follow(mut call: Call) -> Result<Answer, Failure> {
+async fn follow(mut call: Call) -> Result<Answer, Failure> {
     let key = followed(&mut call)?;
     call.client.follow(&key)?;
     Ok(json!({ "subscribed": true, "key": key }).into())
 }
 
 /// `sessions.messages.unsubscribe`
-pub(super) async fn unfollow(mut call: Call) -> Result<Answer, Failure> {
+async fn unfollow(mut call: Call) -> Result<Answer, Failure> {
     let key = followed(&mut call)?;
     call.client.unfollow(&key);
     Ok(json!({ "subscribed": false, "key": key }).into())

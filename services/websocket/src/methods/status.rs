@@ -14,14 +14,16 @@ use crate::{channels, heartbeat};
 use openclaw_runs::Core;
 use openclaw_runs::model;
 
+methods! { "status" => READ, status; }
+
 /// Sessions that are named, over all agents and of each.
 const RECENT_LIMIT: usize = 10;
 
-/// What is looked up of their entries.
+/// The fields of their entries that are shown.
 const FIELDS: [&str; 3] = ["systemSent", "abortedLastRun", "totalTokensFresh"];
 
 /// `status`
-pub(super) async fn status(call: Call) -> Result<Answer, Failure> {
+async fn status(call: Call) -> Result<Answer, Failure> {
     let core = &call.context.core;
     let settings = core.configuration.settings();
     let page = core

@@ -10,6 +10,13 @@ use serde_json::{Map, Value, json};
 
 use super::{Answer, Call};
 
+methods! {
+    "health" => Anyone, health;
+    "last-heartbeat" => READ, last_heartbeat;
+    "system-event" => ADMIN, event;
+    "system-presence" => READ, presence;
+}
+
 /// Characters of a system event.
 const EVENT_LIMIT: usize = 4000;
 
@@ -20,7 +27,7 @@ struct Health {
 }
 
 /// `health`. A node learns that the gateway answers, and no more.
-pub(super) async fn health(mut call: Call) -> Result<Answer, Failure> {
+async fn health(mut call: Call) -> Result<Answer, Failure> {
     let params: Health = call.params()?;
     if !call.client.may(Scope::Read) {
         return Ok(json!({ "ok": true, "ts": now_ms() }).into());
@@ -31,7 +38,7 @@ pub(super) async fn health(mut call: Call) -> Result<Answer, Failure> {
 }
 
 /// `system-presence`
-pub(super) async fn presence(call: Call) -> Result<Answer, Failure> {
+async fn presence(call: Call) -> Result<Answer, Failure> {
     Ok(Value::Array(call.context.presence.list()).into())
 }
 
@@ -44,7 +51,7 @@ struct Event {
 }
 
 /// `system-event`: somebody tells how a system is.
-pub(super) async fn event(mut call: Call) -> Result<Answer, Failure> {
+async fn event(mut call: Call) -> Result<Answer, Failure> {
     let params: Event = call.params()?;
     let text: String = params.text.chars().take(EVENT_LIMIT).collect();
     let mut entry = Map::new();
@@ -74,7 +81,7 @@ pub(super) async fn event(mut call: Call) -> Result<Answer, Failure> {
 }
 
 /// `last-heartbeat`: how an agent took it that was woken last; null: none was.
-pub(super) async fn last_heartbeat(call: Call) -> Result<Answer, Failure> {
+async fn last_heartbeat(call: Call) -> Result<Answer, Failure> {
     let last = call
         .context
         .core

@@ -9,6 +9,8 @@ use serde_json::{Value, json};
 
 use super::{Answer, Call};
 
+methods! { "tools.catalog" => READ, catalog; }
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Params {
@@ -18,7 +20,7 @@ struct Params {
 }
 
 /// `tools.catalog`: those that the agent's policy leaves.
-pub(super) async fn catalog(mut call: Call) -> Result<Answer, Failure> {
+async fn catalog(mut call: Call) -> Result<Answer, Failure> {
     let params: Params = call.params()?;
     let settings = call.context.core.configuration.settings();
     let agent = params.agent_id.map(|id| id.0);

@@ -12,6 +12,8 @@ use serde_json::{Value, json};
 
 use super::{Answer, Call};
 
+methods! { "usage.cost" => READ, cost; }
+
 /// Days when the client does not say how many.
 const DEFAULT_DAYS: i64 = 30;
 
@@ -26,7 +28,7 @@ struct Cost {
 
 /// `usage.cost`: tokens and US dollars by day (UTC). What was answered by a
 /// model whose price is not configured is counted in `missingCostEntries`.
-pub(super) async fn cost(mut call: Call) -> Result<Answer, Failure> {
+async fn cost(mut call: Call) -> Result<Answer, Failure> {
     let params: Cost = call.params()?;
     let days = params.days.unwrap_or(DEFAULT_DAYS).clamp(1, DAYS_LIMIT);
     let today = day_of(now_ms());

@@ -1,5 +1,5 @@
-//! What a run changes in the session index and in the transcript, for those who
-//! follow them.
+//! Events of a run's changes in the session index and in the transcript, for clients that follow
+//! them.
 
 use openclaw_conversations::sessions::{Shown, Wanted};
 use openclaw_message_views as message;
@@ -47,8 +47,7 @@ pub(super) async fn tell_said(core: &Core, hub: &Hub, key: &SessionKey, id: &str
 }
 
 impl RunReport<'_> {
-    /// Tells what changed with the last event. What cannot be read is told by
-    /// whoever writes it.
+    /// Tells what changed with the last event. What cannot be read is told by whoever writes it.
     pub(super) async fn tell_change(&mut self) {
         let Some(reason) = self.change.take().filter(|_| !self.silent) else {
             return;

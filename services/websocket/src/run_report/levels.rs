@@ -5,7 +5,7 @@ use openclaw_proto::event::Usage;
 use openclaw_proto::shown::{Shown, Thinking, Tools, Used};
 use serde_json::Value;
 
-/// What the clients of a session are shown beside the answer.
+/// The levels: what clients of a session see beside the answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Levels(pub(super) Shown);
 

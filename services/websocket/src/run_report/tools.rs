@@ -8,8 +8,7 @@ use serde_json::{Value, json};
 
 use super::RunReport;
 
-/// Bytes of a tool's output that are told to clients. The whole is in the
-/// transcript.
+/// Bytes of a tool's output that are told to clients. The whole is in the transcript.
 const OUTPUT_LIMIT: usize = 64 * 1024;
 
 /// Characters of a call's summary.

@@ -1,4 +1,4 @@
-//! What the ledger is told.
+//! Changes of the ledger.
 
 use openclaw_proto::event::Kind;
 use openclaw_proto::feed::Entry;
@@ -27,9 +27,9 @@ pub(crate) enum Change {
         at_ms: i64,
         outcome: Kind,
         spent: Option<Box<Spent>>,
-        /// What was appended with the end.
+        /// The entries appended with the end.
         entries: Vec<Entry>,
-        /// What is answered on the message's channel.
+        /// The reply on the message's channel.
         delivery: Option<Box<NewDelivery>>,
     },
     /// There is something to say on a channel.
@@ -39,7 +39,7 @@ pub(crate) enum Change {
 }
 
 impl Change {
-    /// What is told of it.
+    /// The event of this change.
     pub(super) fn happening(&self) -> Happening {
         let of = |key: &SessionKey, run_id: &str, at_ms: i64, kinds| Happening {
             agent_id: key.agent().to_string(),

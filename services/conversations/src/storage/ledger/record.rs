@@ -23,18 +23,18 @@ pub struct Record {
     pub agent_id: String,
     /// The transcript that its entries are in.
     pub session_id: String,
-    /// Where its message came from.
+    /// The channel of its message.
     pub channel: String,
     /// `accepted`, `running`, `done`, `failed`, `aborted` or `interrupted`.
     pub state: String,
     pub(crate) user_entry_id: String,
     /// When its message was accepted, in Unix milliseconds.
     pub created_ms: i64,
-    /// When it ended, in Unix milliseconds; None: it has not.
+    /// The time of its end, in Unix milliseconds; None: it is open.
     pub ended_ms: Option<i64>,
     /// The terminal event.
     pub outcome: Option<Kind>,
-    /// Where on its channel its message came from.
+    /// The route of its message on that channel.
     pub route: Option<Route>,
 }
 
@@ -49,10 +49,10 @@ impl Record {
     }
 }
 
-/// What a turn cost.
+/// The cost of a turn.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Spent {
-    /// What its processes used.
+    /// The resources that its processes used.
     pub resources: Resources,
     /// Tokens that the model read.
     pub input_tokens: u64,

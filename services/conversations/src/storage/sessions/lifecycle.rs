@@ -9,14 +9,14 @@ use openclaw_sessions::store::Patch;
 use openclaw_sessions::transcript::{Compaction, Draft, Marker};
 use openclaw_sessions::{SessionKey, now_ms};
 
-use super::{Asked, Leftover};
+use super::{Leftover, SessionError};
 use crate::fault::Fault;
 use crate::refusal::Refusal;
 use crate::route;
 use crate::storage::state_files::{StateFiles, changed};
 use crate::storage::work::Done;
 
-type Worked<T> = Result<Done<Asked<T>>, Fault>;
+type Worked<T> = Result<Done<T>, SessionError>;
 
 impl StateFiles {
     pub(super) fn create(
@@ -26,18 +26,16 @@ impl StateFiles {
         spawned_by: Option<&SessionKey>,
     ) -> Worked<Session> {
         if self.session_files.store(key.agent())?.get(key).is_some() {
-            return refused(Refusal::Exists(key.clone()));
+            return Err(Refusal::Exists(key.clone()).into());
         }
         let depth = match spawned_by {
             None => None,
             Some(parent) => match self.session_files.store(parent.agent())?.get(parent) {
-                None => return refused(Refusal::unknown(parent)),
+                None => return Err(Refusal::unknown(parent).into()),
                 Some(entry) => Some(entry.get::<u32>("spawnDepth").unwrap_or_default() + 1),
             },
         };
-        if let Some(taken) = self.label_taken(key, patch)? {
-            return refused(taken);
-        }
+        self.check_label(key, patch)?;
         let now = now_ms();
         let (entry, _) = self.session_files.session(key, now)?;
         entry.set("createdAt", now);
@@ -72,9 +70,7 @@ impl StateFiles {
     }
 
     pub(super) fn patch(&mut self, key: &SessionKey, patch: &Patch) -> Worked<Session> {
-        if let Some(taken) = self.label_taken(key, patch)? {
-            return refused(taken);
-        }
+        self.check_label(key, patch)?;
         let telling = (Change::Changed, "");
         self.change(key, patch.markers(), telling, |entry, now| {
             patch.apply(entry, now)
@@ -113,11 +109,11 @@ impl StateFiles {
     ) -> Worked<Option<PathBuf>> {
         let main = route::main(key.agent(), &self.session_files.settings().session);
         if key.is_main() || *key == main {
-            return refused(Refusal::Main(key.clone()));
+            return Err(Refusal::Main(key.clone()).into());
         }
         let store = self.session_files.store(key.agent())?;
         let Some(entry) = store.get(key).cloned() else {
-            return refused(Refusal::unknown(key));
+            return Err(Refusal::unknown(key).into());
         };
         let transcript = store.transcript_path(&entry);
         let is_shared = store.shares_transcript(key);
@@ -136,7 +132,7 @@ impl StateFiles {
         self.session_files.store(key.agent())?.remove(key);
         let key = key.clone();
         let happening = changed(&key, Change::Deleted, "", now_ms());
-        let done = Done::changing(Ok(archive), move |state_files| {
+        let done = Done::changing(archive, move |state_files| {
             state_files.put_back(&key, Some(entry));
         });
         Ok(done.telling(happening))
@@ -153,7 +149,7 @@ impl StateFiles {
     ) -> Worked<Session> {
         let store = self.session_files.store(key.agent())?;
         let Some(before) = store.get(key).cloned() else {
-            return refused(Refusal::unknown(key));
+            return Err(Refusal::unknown(key).into());
         };
         let has_transcript = store.transcript_path(&before).exists();
         let written = if has_transcript && !markers.is_empty() {
@@ -179,20 +175,18 @@ impl StateFiles {
         Ok(done.appending(file).telling(happening))
     }
 
-    fn label_taken(&mut self, key: &SessionKey, patch: &Patch) -> Result<Option<Refusal>, Fault> {
+    /// Whether no other session has the label.
+    fn check_label(&mut self, key: &SessionKey, patch: &Patch) -> Result<(), SessionError> {
         let Some(label) = patch.label() else {
-            return Ok(None);
+            return Ok(());
         };
         let store = self.session_files.store(key.agent())?;
-        Ok(store
-            .has_label(label, key)
-            .map(|taken| Refusal::LabelTaken {
+        match store.has_label(label, key) {
+            None => Ok(()),
+            Some(taken) => Err(SessionError::Refused(Refusal::LabelTaken {
                 label: label.to_owned(),
                 key: taken.to_owned(),
-            }))
+            })),
+        }
     }
-}
-
-fn refused<T: 'static>(refusal: Refusal) -> Worked<T> {
-    Ok(Done::looking(Err(refusal)))
 }

@@ -9,7 +9,7 @@ use openclaw_sessions::transcript::Count;
 use openclaw_sessions::{AgentId, SessionKey, now_ms};
 use serde_json::{Map, Value};
 
-use super::{Asked, Listed, Shown, Uncounted};
+use super::{Listed, SessionError, Shown, Uncounted};
 use crate::fault::Fault;
 use crate::refusal::{MissingSession, Refusal};
 use crate::route;
@@ -52,12 +52,12 @@ impl StateFiles {
         &mut self,
         query: &Query,
         busy: &HashMap<String, State>,
-    ) -> Result<Asked<Listed>, Fault> {
+    ) -> Result<Listed, SessionError> {
         let agents = match query.agent_id.as_str() {
             "" => self.session_files.agents(),
             id => match id.parse::<AgentId>() {
                 Ok(agent) => vec![agent],
-                Err(invalid) => return Ok(Err(Refusal::Agent(invalid))),
+                Err(invalid) => return Err(Refusal::Agent(invalid).into()),
             },
         };
         let now = now_ms();
@@ -98,7 +98,7 @@ impl StateFiles {
             };
             listed.rows.push(row);
         }
-        Ok(Ok(listed))
+        Ok(listed)
     }
 
     pub(super) fn fields(
@@ -139,7 +139,7 @@ impl StateFiles {
         text: &str,
         agent: Option<AgentId>,
         default: &AgentId,
-    ) -> Result<Asked<SessionKey>, Fault> {
+    ) -> Result<SessionKey, SessionError> {
         let named = named_agent(text);
         let first = named.as_ref().or(agent.as_ref()).unwrap_or(default);
         let settings = self.session_files.settings();
@@ -147,7 +147,7 @@ impl StateFiles {
         let written =
             SessionKey::parse(text, first).map(|key| route::scoped(key, &settings.session));
         if text.trim().is_empty() || (!main.is_main() && written.is_ok_and(|key| key == main)) {
-            return Ok(Ok(main));
+            return Ok(main);
         }
         let mut found = self.found(text, first);
         if found.is_empty() && named.is_none() && agent.is_none() {
@@ -157,14 +157,14 @@ impl StateFiles {
                 .flat_map(|agent| self.found(text, &agent))
                 .collect();
         }
-        Ok(match found.len() {
-            0 => Err(self.unknown(text, first)),
+        match found.len() {
+            0 => Err(self.unknown(text, first).into()),
             1 => Ok(found.remove(0)),
-            _ => Err(Refusal::Ambiguous {
+            _ => Err(SessionError::Refused(Refusal::Ambiguous {
                 text: text.to_owned(),
                 keys: found.iter().map(SessionKey::to_string).collect(),
-            }),
-        })
+            })),
+        }
     }
 
     fn unknown(&self, text: &str, agent: &AgentId) -> Refusal {
@@ -193,11 +193,10 @@ impl StateFiles {
     }
 
     /// A session as it is listed, which is there.
-    pub(super) fn shown_session(&mut self, key: &SessionKey) -> Result<Asked<Session>, Fault> {
+    pub(super) fn shown_session(&mut self, key: &SessionKey) -> Result<Session, SessionError> {
         let shown = self.show(key)?;
-        Ok(shown
-            .map(|shown| shown.session)
-            .ok_or_else(|| Refusal::unknown(key)))
+        let shown = shown.ok_or_else(|| Refusal::unknown(key))?;
+        Ok(shown.session)
     }
 }
 
@@ -216,7 +215,7 @@ fn uncounted(candidate: &Candidate<'_>) -> Option<Uncounted> {
     })
 }
 
-/// What a query asks for.
+/// A query as a filter.
 struct Filter<'a> {
     query: &'a Query,
     search: String,

@@ -14,17 +14,17 @@ use openclaw_sessions::archive::ArchiveName;
 use openclaw_sessions::{AgentId, SessionKey, now_ms};
 use openclaw_settings::{DiskBudget, Maintenance, MaintenanceMode};
 
-use super::Leftover;
+use super::{Leftover, SessionError};
 use crate::fault::Fault;
 use crate::storage::state_files::{StateFiles, changed};
 
 /// Sessions that are named where something is only said of them.
 const NAMED: usize = 3;
 
-/// What came of one look at all sessions.
+/// The result of one look at all sessions.
 #[derive(Debug, Default)]
 pub(in crate::storage) struct Look {
-    /// What would be done and is not, by agent.
+    /// Actions that are only reported, by agent.
     pub(in crate::storage) findings: Vec<String>,
     /// When the next session is too old, in Unix milliseconds.
     pub(in crate::storage) next_ms: Option<i64>,
@@ -122,15 +122,12 @@ impl StateFiles {
         };
         match self.delete(&key, leftover) {
             Ok(_) => {
-                let store = self.session_files.known_store(agent);
-                let is_gone = store.is_some_and(|it| it.get(&key).is_none());
-                if is_gone {
-                    let happening = changed(&key, Change::Deleted, "maintenance", now_ms());
-                    self.maintained.push(happening);
-                }
-                is_gone
+                let happening = changed(&key, Change::Deleted, "maintenance", now_ms());
+                self.maintained.push(happening);
+                true
             }
-            Err(fault) => {
+            Err(SessionError::Refused(_)) => false,
+            Err(SessionError::Failed(fault)) => {
                 failure::report("remove an old session", &fault);
                 false
             }
@@ -184,8 +181,7 @@ impl StateFiles {
         Ok(())
     }
 
-    /// The sessions that may be removed for want of room, the oldest first, with
-    /// their transcripts.
+    /// The sessions that may be removed for want of room, the oldest first, with their transcripts.
     fn evictable(
         &mut self,
         agent: &AgentId,
@@ -216,7 +212,7 @@ fn policy(settings: &Maintenance) -> Policy {
     }
 }
 
-/// What would be done for the agent, in words.
+/// The actions for the agent, in words.
 fn finding(
     agent: &AgentId,
     plan: &Plan,
@@ -285,7 +281,7 @@ struct Files {
 }
 
 impl Files {
-    /// Those of `dir`. A file that goes away meanwhile counts for nothing.
+    /// The files of `dir`. A file that disappears meanwhile counts for nothing.
     fn of(dir: &Path) -> Self {
         let mut files = Self::default();
         for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
@@ -319,7 +315,7 @@ impl Files {
             .collect()
     }
 
-    /// What they take and may take, when that is less.
+    /// The bytes that they take and the lower limit, if they exceed it.
     fn excess(&self, settings: &Maintenance) -> Option<(u64, u64)> {
         let most = settings.disk?.most;
         (self.bytes > most).then_some((self.bytes, most))

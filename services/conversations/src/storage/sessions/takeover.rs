@@ -13,7 +13,7 @@ use crate::storage::state_files::{StateFiles, changed};
 use crate::storage::work::Done;
 
 impl StateFiles {
-    /// What the agents have already.
+    /// The sessions that the agents already have.
     pub(super) fn existing(
         &mut self,
         agents: BTreeSet<AgentId>,
@@ -26,7 +26,7 @@ impl StateFiles {
         Ok(existing)
     }
 
-    /// What can be given away: one session, or all of every agent.
+    /// The sessions to export: one, or all of every agent.
     pub(super) fn exportable(
         &mut self,
         key: Option<&SessionKey>,

@@ -1,6 +1,5 @@
-//! The request, of which only what an agent can follow is read. Sampling
-//! parameters are the agent's own; what would change the meaning of the answer
-//! and cannot be followed is refused by name.
+//! The request, of which only what an agent can follow is read. Sampling parameters are the agent's
+//! own; what would change the meaning of the answer and cannot be followed is refused by name.
 
 use serde::Deserialize;
 use serde_json::Value;

@@ -347,8 +347,7 @@ fn timeout(seconds: Option<f64>) -> Result<Option<Duration>, Problem> {
     }
 }
 
-/// What calls with the same `parts` have in common. Hooks cannot make one that
-/// another client uses.
+/// What calls with the same `parts` have in common. Hooks cannot make one that another client uses.
 pub(super) fn repeat(parts: &[&str]) -> String {
     let mut hash = Context::new(&SHA256);
     for part in parts {

@@ -16,9 +16,8 @@ pub(super) enum Wanted {
     Configured(String),
 }
 
-/// The session of work. Isolated work has one of its own each time, below the
-/// one it names: what comes from outside does not get into another
-/// conversation.
+/// The session of work. Isolated work has one of its own each time, below the one it names: what
+/// comes from outside does not get into another conversation.
 pub(super) fn session(
     hooks: &Hooks,
     wanted: Option<&Wanted>,

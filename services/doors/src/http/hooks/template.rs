@@ -1,5 +1,4 @@
-//! Templates of `hooks.mappings`: `{{messages[0].subject}}` is a part of what
-//! was sent.
+//! Templates of `hooks.mappings`: `{{messages[0].subject}}` is a part of what was sent.
 
 use axum::http::HeaderMap;
 use jiff::Timestamp;

@@ -88,8 +88,7 @@ pub(super) async fn tell(doors: &Arc<Doors>, event: Event) -> Result<Woken, Prob
         .await?)
 }
 
-/// OpenClaw's words: an event that is the last one waiting already is no new
-/// one.
+/// OpenClaw's words: an event that is the last one waiting already is no new one.
 pub(super) fn outcome(is_new: bool) -> &'static str {
     if is_new { "queued" } else { "coalesced" }
 }

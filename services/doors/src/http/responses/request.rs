@@ -1,5 +1,4 @@
-//! The request, of which only what an agent can follow is read; see the same
-//! of `chat`.
+//! The request, of which only what an agent can follow is read; see the same of `chat`.
 
 use serde::Deserialize;
 use serde_json::Value;

@@ -9,8 +9,7 @@ use std::path::{Path, PathBuf};
 use openclaw_config::error::Error;
 use openclaw_config::secret::Secret;
 
-/// Their names, which are those of systemd's credentials, with the keys that
-/// they come before.
+/// Their names, which are those of systemd's credentials, with the keys that they come before.
 pub(crate) const NAMES: [(&str, &str); 4] = [
     (super::CLI_CREDENTIAL, "gateway.cli.secret"),
     ("openclaw-gateway-password", "gateway.auth.password"),

@@ -6,8 +6,7 @@ use super::Problem;
 use crate::keys::gateway as keys;
 use crate::keys::hooks as mapping;
 
-/// The longest that a turn of a hook can be given; a turn's own limit is below
-/// it.
+/// The longest that a turn of a hook can be given; a turn's own limit is below it.
 pub const TIMEOUT_LIMIT: u64 = 24 * 60 * 60;
 
 /// Webhooks.
@@ -23,8 +22,7 @@ pub struct Hooks {
     pub default_session_key: Option<String>,
     /// Whether callers may name a session.
     pub allow_request_session_key: bool,
-    /// How the keys of sessions begin that hooks work in, in lower case; empty:
-    /// in any way.
+    /// How the keys of sessions begin that hooks work in, in lower case; empty: in any way.
     pub session_prefixes: Vec<String>,
     /// Agents that may work for callers; `None`: all.
     pub allowed_agents: Option<Vec<String>>,
@@ -82,8 +80,7 @@ pub enum SessionMode {
 pub struct Mapping {
     /// What it is called in messages about it.
     pub id: String,
-    /// What comes after the path of hooks, without slashes around it; `None`:
-    /// anything.
+    /// What comes after the path of hooks, without slashes around it; `None`: anything.
     pub path: Option<String>,
     /// What `source` is in what is sent; `None`: anything.
     pub source: Option<String>,

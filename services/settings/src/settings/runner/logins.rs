@@ -9,9 +9,8 @@ use super::{Pinned, RunnerSettings};
 use crate::provider::{Access, Provider};
 
 impl RunnerSettings {
-    /// The logins for these providers that can be renewed, each with its agent:
-    /// those of the agent, and for a provider that it has no profile for those
-    /// that it shares.
+    /// The logins for these providers that can be renewed, each with its agent: those of the agent,
+    /// and for a provider that it has no profile for those that it shares.
     pub fn logins(&self, agent_id: &str, providers: &[String]) -> Vec<(String, Profile)> {
         let of = |agent: &str, provider: &String| {
             let all = self.permitted(agent_id, agent, provider).into_iter();
@@ -70,9 +69,8 @@ impl RunnerSettings {
         Arc::new(settings)
     }
 
-    /// Makes the settings use the profile `id`, before all other ways in of its
-    /// provider or, with `is_only`, instead of them. False: the agent has none
-    /// of that name.
+    /// Makes the settings use the profile `id`, before all other ways in of its provider or, with
+    /// `is_only`, instead of them. False: the agent has none of that name.
     pub fn pin(&mut self, agent_id: &str, id: &str, is_only: bool) -> bool {
         let found = self.profile(agent_id, id);
         let Some(provider) = found.map(|profile| profile.provider.clone()) else {
@@ -92,8 +90,7 @@ impl RunnerSettings {
         pinned.is_some_and(|pinned| pinned.provider == provider)
     }
 
-    /// The ids of the profiles that turns of the agent can use: its own and those
-    /// that it shares.
+    /// The ids of the profiles that turns of the agent can use: its own and those that it shares.
     pub fn profile_ids(&self, agent_id: &str) -> Vec<&str> {
         let agents = self.holders(agent_id);
         let mut ids: Vec<&str> = agents

@@ -1,21 +1,20 @@
 //! What the CLI's errors mean, and what to do about them.
 //!
-//! Its result has the status of the provider's answer, and the message it makes
-//! up in place of the model's has a word for what went wrong. They decide. Its
-//! words do only where there is no such field: on its standard error, in the
-//! results of older versions, and for a prompt that is too long, which is a
-//! status 400 like any other wrong request.
+//! Its result has the status of the provider's answer, and the message it makes up in place of the
+//! model's has a word for what went wrong. They decide. Its words do only where there is no such
+//! field: on its standard error, in the results of older versions, and for a prompt that is too
+//! long, which is a status 400 like any other wrong request.
 
 use openclaw_proto::event::Code;
 
-/// What the CLI gives to judge a failure by.
+/// The facts by which a failure of the CLI is judged.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Signs<'a> {
     /// `api_error_status` of its result.
     pub(super) status: Option<u64>,
     /// `error` of its last message.
     pub(super) error: Option<&'a str>,
-    /// What it says, or wrote to its standard error.
+    /// Its message, or its standard error.
     pub(super) said: &'a str,
 }
 

@@ -111,7 +111,7 @@ fn lines(part: &Part, chunk: usize) -> Vec<String> {
     }
 }
 
-/// What was read, neighbouring texts put together.
+/// The events that were read, neighbouring texts joined.
 fn read(lines: &[String]) -> Vec<Part> {
     let mut output = Output::new("s".to_owned(), None, LIMITS);
     let mut parts: Vec<Part> = Vec::new();

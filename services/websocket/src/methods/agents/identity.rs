@@ -9,6 +9,8 @@ use serde_json::json;
 
 use super::super::{Answer, Call};
 
+methods! { "agent.identity.get" => READ, identity; }
+
 /// The file, and its most bytes that are looked at.
 const FILE: &str = "IDENTITY.md";
 const FILE_LIMIT: u64 = 64 * 1024;
@@ -16,7 +18,7 @@ const FILE_LIMIT: u64 = 64 * 1024;
 /// Characters of a picture that is drawn from text: an emoji, or a letter.
 const DRAWN: usize = 4;
 
-/// What OpenClaw's template has where nothing was filled in yet.
+/// The placeholders of OpenClaw's template.
 const UNFILLED: [&str; 3] = ["(", "not set yet", "pick something you like"];
 
 #[derive(Deserialize)]
@@ -27,7 +29,7 @@ struct Identity {
 }
 
 /// `agent.identity.get`
-pub(in super::super) async fn identity(mut call: Call) -> Result<Answer, Failure> {
+async fn identity(mut call: Call) -> Result<Answer, Failure> {
     let params: Identity = call.params()?;
     let session = params.session_key.unwrap_or_default();
     let key = call.key(&session, params.agent_id.as_deref())?;
@@ -59,7 +61,7 @@ pub(in super::super) async fn identity(mut call: Call) -> Result<Answer, Failure
     Ok(identity.into())
 }
 
-/// What the file in the agent's workspace says. One that cannot be read says nothing.
+/// The identity in the agent's workspace; empty if the file cannot be read.
 fn written(agent: Option<&AgentSettings>) -> Persona {
     let folder = agent.and_then(|agent| agent.workspace.open().ok().flatten());
     let text = folder.and_then(|folder| folder.read(FILE, FILE_LIMIT).ok().flatten());

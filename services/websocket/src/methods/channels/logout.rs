@@ -10,13 +10,13 @@ use openclaw_settings::channels::{token_file, token_variable};
 use openclaw_settings::file::File;
 use serde_json::json;
 
-/// What names a token.
+/// The keys that name a token.
 const TOKENS: [&str; 2] = ["botToken", "tokenFile"];
 
 /// The account that is meant.
 pub(super) struct Account {
     pub(super) channel: String,
-    /// As the configuration names it.
+    /// The account's name in the configuration.
     pub(super) account: String,
     pub(super) is_default: bool,
 }

@@ -21,6 +21,8 @@ use super::super::{Answer, Call};
 use openclaw_message_views::{Cursor, Names, names, shown, waits};
 use openclaw_runs::{injected, model};
 
+methods! { "chat.history" => READ, history; }
+
 /// Messages when the client does not say how many.
 const DEFAULT_LIMIT: usize = 200;
 
@@ -68,7 +70,7 @@ impl Params {
 }
 
 /// `chat.history`
-pub(in super::super) async fn history(mut call: Call) -> Result<Answer, Failure> {
+async fn history(mut call: Call) -> Result<Answer, Failure> {
     let params: Params = call.params()?;
     let bounds = params.bounds();
     let (limit, chars) = bounds.map_err(|problem| Failure::params(call.method, &problem))?;
@@ -301,10 +303,10 @@ fn total(history: Option<&History>, wanted: Wanted, was_reset: bool) -> Option<u
     shown.filter(|_| is_end && !wanted.all)
 }
 
-/// What a cursor begins with.
+/// The beginning of a cursor.
 const CURSOR: &str = "before-";
 
-/// The same of a page that has what was before the last reset.
+/// The beginning of a cursor whose page reaches before the last reset.
 const CURSOR_OF_ALL: &str = "before-all-";
 
 fn read_cursor(cursor: &str) -> Option<Place> {
@@ -317,7 +319,7 @@ fn count(total: u64) -> usize {
     usize::try_from(total).unwrap_or(usize::MAX)
 }
 
-/// What a page has for the client.
+/// The contents of a page.
 struct HistoryPage {
     messages: Vec<Value>,
     /// Messages that wait for their turn.
@@ -370,8 +372,7 @@ fn says_nothing(message: &Message) -> bool {
     silence::is_silent(&assistant.content.to_text())
 }
 
-/// The newest of them that have at most so many characters together; the
-/// newest one always.
+/// The newest messages with at most so many characters together; the newest one always.
 fn within(mut messages: Vec<Value>, chars: usize) -> Vec<Value> {
     let mut left = chars;
     let fits = |message: &Value| {

@@ -23,14 +23,14 @@ pub(super) struct Shown {
     pub(super) hash: String,
 }
 
-/// What a client wants in the file.
+/// A client's change of the file.
 pub(super) struct Change {
     pub(super) raw: String,
     pub(super) base_hash: Option<String>,
     pub(super) is_patch: bool,
 }
 
-/// What became of it.
+/// The outcome.
 pub(super) struct Written {
     pub(super) shown: Shown,
     pub(super) changed: bool,
@@ -91,7 +91,7 @@ fn covered(text: &str, shown: &Value) -> Option<String> {
     Some(text)
 }
 
-/// Where something is covered.
+/// The places of covered values.
 fn covered_paths(path: &KeyPath, value: &Value) -> Vec<KeyPath> {
     match value {
         Value::String(text) if text == REDACTED => vec![path.clone()],

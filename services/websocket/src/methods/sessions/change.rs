@@ -19,6 +19,13 @@ use openclaw_runs::{Core, model};
 use super::super::{Answer, Call, by_effect};
 use crate::session_change::{tell_changed, tell_shown};
 
+methods! {
+    "sessions.create" => Looks, create;
+    "sessions.delete" => Looks, delete;
+    "sessions.patch" => Looks, patch;
+    "sessions.reset" => ADMIN, reset;
+}
+
 /// Parameters of `sessions.patch` that say which session, or under which
 /// condition, and change nothing themselves.
 const CONDITIONS: [&str; 5] = [
@@ -60,7 +67,7 @@ impl Target {
 }
 
 /// `sessions.patch`: null clears a field.
-pub(in super::super) async fn patch(mut call: Call) -> Result<Answer, Failure> {
+async fn patch(mut call: Call) -> Result<Answer, Failure> {
     call.client.need(Scope::Write)?;
     let target: Target = call.session_params("key")?;
     let key = target.key(&call.context.core).map_err(refused)?;
@@ -88,7 +95,7 @@ pub(in super::super) async fn patch(mut call: Call) -> Result<Answer, Failure> {
 }
 
 /// `sessions.reset`: begins the conversation anew under the same id.
-pub(in super::super) async fn reset(mut call: Call) -> Result<Answer, Failure> {
+async fn reset(mut call: Call) -> Result<Answer, Failure> {
     let target: Target = call.session_params("key")?;
     let key = target.key(&call.context.core).map_err(refused)?;
     let reason = match target.fields.get("reason").and_then(Value::as_str) {
@@ -136,7 +143,7 @@ async fn changed(
 }
 
 /// `sessions.delete`: the transcript is archived, unless it is to go too.
-pub(in super::super) async fn delete(mut call: Call) -> Result<Answer, Failure> {
+async fn delete(mut call: Call) -> Result<Answer, Failure> {
     call.client.need(Scope::Admin)?;
     let target: Target = call.session_params("key")?;
     let key = target.key(&call.context.core).map_err(refused)?;
@@ -180,11 +187,11 @@ struct Create {
     fields: Map<String, Value>,
 }
 
-/// What a session can be given from the beginning.
+/// The fields that a session can be created with.
 const INITIAL: [&str; 5] = ["label", "displayName", "category", "model", "thinkingLevel"];
 
-/// What would make another session than the one there is: one that begins
-/// otherwise than it was asked does not begin.
+/// Fields that would make another kind of session. A session that would begin otherwise than asked
+/// does not begin.
 const NOT_OFFERED: [&str; 9] = [
     "agentRuntime",
     "contextWindow",
@@ -197,10 +204,8 @@ const NOT_OFFERED: [&str; 9] = [
     "incognito",
 ];
 
-/// `sessions.create`: with a first message when there is one.
-pub(in super::super) async fn create(mut call: Call) -> Result<Answer, Failure> {
-    call.client.need(Scope::Write)?;
-    let params: Create = call.params()?;
+/// The session that `params` ask for.
+fn new_session(call: &Call, params: &Create) -> Result<NewSession, Failure> {
     let asked = NOT_OFFERED.into_iter().find(|name| {
         let value = params.fields.get(*name);
         value.is_some_and(|value| !value.is_null() && value != false)
@@ -210,23 +215,8 @@ pub(in super::super) async fn create(mut call: Call) -> Result<Answer, Failure> 
         return Err(Failure::params(call.method, &problem));
     }
     let agent = params.agent_id.as_deref().unwrap_or_default();
-    let named = params.key.as_deref();
-    let key = named
-        .map(|key| call.context.core.key(key, agent))
-        .transpose()
-        .map_err(refused)?;
-    let key = match key {
-        None if !agent.is_empty() => {
-            let own = format!("explicit:{}", uuid::Uuid::new_v4());
-            Some(call.context.core.key(&own, agent).map_err(refused)?)
-        }
-        key => key,
-    };
-    let parent = params.parent_session_key.as_deref();
-    let parent = parent
-        .map(|key| call.context.core.key(key, agent))
-        .transpose()
-        .map_err(refused)?;
+    let key = |name: &str| call.context.core.key(name, agent).map_err(refused);
+    let own = || format!("explicit:{}", uuid::Uuid::new_v4());
     let mut patch = Patch::default();
     for name in INITIAL {
         if let Some(value) = params.fields.get(name) {
@@ -235,27 +225,27 @@ pub(in super::super) async fn create(mut call: Call) -> Result<Answer, Failure> 
                 .map_err(|error| refused(Refusal::Patch(error)))?;
         }
     }
-    let new = NewSession {
-        key,
+    Ok(NewSession {
+        key: match params.key.as_deref() {
+            Some(name) => Some(key(name)?),
+            None if !agent.is_empty() => Some(key(&own())?),
+            None => None,
+        },
         patch,
-        spawned_by: parent,
-    };
-    let session = call
-        .context
-        .core
-        .sessions
-        .create(new)
-        .await
-        .map_err(refused)?;
-    let key = call.context.core.key(&session.key, "").map_err(refused)?;
-    tell_changed(&call.context.core, &call.context.hub, &key, "create").await;
-    let shown = call
-        .context
-        .core
-        .sessions
-        .get(&key)
-        .await
-        .map_err(refused)?;
+        spawned_by: params.parent_session_key.as_deref().map(key).transpose()?,
+    })
+}
+
+/// `sessions.create`: with a first message when there is one.
+async fn create(mut call: Call) -> Result<Answer, Failure> {
+    call.client.need(Scope::Write)?;
+    let params: Create = call.params()?;
+    let core = &call.context.core;
+    let new = new_session(&call, &params)?;
+    let session = core.sessions.create(new).await.map_err(refused)?;
+    let key = core.key(&session.key, "").map_err(refused)?;
+    tell_changed(core, &call.context.hub, &key, "create").await;
+    let shown = core.sessions.get(&key).await.map_err(refused)?;
     let mut answer = json!({
         "ok": true,
         "key": session.key,

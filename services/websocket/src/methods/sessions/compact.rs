@@ -14,6 +14,8 @@ use super::super::Context;
 use super::super::{Answer, Call};
 use crate::session_change::tell_changed;
 
+methods! { "sessions.compact" => ADMIN, compact; }
+
 /// Messages that stay as they are when the client does not say how many.
 const KEPT: u32 = 20;
 
@@ -26,7 +28,7 @@ struct Params {
 }
 
 /// `sessions.compact`
-pub(in super::super) async fn compact(mut call: Call) -> Result<Answer, Failure> {
+async fn compact(mut call: Call) -> Result<Answer, Failure> {
     let params: Params = call.session_params("key")?;
     let key = call.key(&params.key, params.agent_id.as_deref())?;
     let kept = params.max_lines.unwrap_or(KEPT).max(1);

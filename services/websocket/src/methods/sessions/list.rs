@@ -15,6 +15,8 @@ use super::super::{Answer, Call};
 use crate::session_row::{FIELDS, Rows};
 use openclaw_runs::model;
 
+methods! { "sessions.list" => READ, list; }
+
 /// Rows when the client does not say how many.
 const DEFAULT_LIMIT: u32 = 100;
 
@@ -61,7 +63,7 @@ impl Params {
 }
 
 /// `sessions.list`: the newest first.
-pub(in super::super) async fn list(mut call: Call) -> Result<Answer, Failure> {
+async fn list(mut call: Call) -> Result<Answer, Failure> {
     let params: Params = call.params()?;
     let settings = call.context.core.configuration.settings();
     if let Some(id) = &params.agent_id {

@@ -12,6 +12,12 @@ use openclaw_conversations::Refusal;
 use super::super::{Answer, Call};
 use crate::session_row::Rows;
 
+methods! {
+    "sessions.describe" => READ, describe;
+    "sessions.preview" => READ, preview;
+    "sessions.resolve" => READ, resolve;
+}
+
 /// Sessions that one preview may name.
 const KEYS_LIMIT: usize = 64;
 
@@ -30,7 +36,7 @@ struct Preview {
 }
 
 /// `sessions.preview`: the last words of some sessions.
-pub(in super::super) async fn preview(mut call: Call) -> Result<Answer, Failure> {
+async fn preview(mut call: Call) -> Result<Answer, Failure> {
     let params: Preview = call.params()?;
     let limit = params.limit.unwrap_or(12).clamp(1, ITEMS_LIMIT);
     let chars = params.max_chars.unwrap_or(CHARS).max(20);
@@ -80,7 +86,7 @@ struct Resolve {
 }
 
 /// `sessions.resolve`: the canonical key of a session that is named somehow.
-pub(in super::super) async fn resolve(mut call: Call) -> Result<Answer, Failure> {
+async fn resolve(mut call: Call) -> Result<Answer, Failure> {
     let params: Resolve = call.params()?;
     let agent = params.agent_id.as_deref().unwrap_or_default();
     let names = [
@@ -112,8 +118,7 @@ pub(in super::super) async fn resolve(mut call: Call) -> Result<Answer, Failure>
     }
 }
 
-/// Whether there is such a session. A main session is there before anything was said
-/// in it.
+/// Whether there is such a session. A main session is there before anything was said in it.
 pub(in super::super) async fn exists(call: &Call, key: &SessionKey) -> Result<bool, Failure> {
     if key.is_main() {
         return Ok(true);
@@ -137,7 +142,7 @@ struct ByKey {
 }
 
 /// `sessions.describe`: one row; null when there is no such session.
-pub(in super::super) async fn describe(mut call: Call) -> Result<Answer, Failure> {
+async fn describe(mut call: Call) -> Result<Answer, Failure> {
     let params: ByKey = call.params()?;
     let key = call.key(&params.key, params.agent_id.as_deref())?;
     match call.context.core.sessions.get(&key).await {

@@ -22,7 +22,7 @@ pub(super) fn page(history: &History) -> Page<'_> {
     }
 }
 
-/// What a client missed that has `cursor`.
+/// The messages since a client's `cursor`.
 pub(super) async fn answer(
     call: &Call,
     key: &SessionKey,
