@@ -149,7 +149,7 @@ impl Sessions {
         self.is_configured(&agent)?;
         let key = SessionKey::parse(&format!("agent:{agent}:explicit:{id}"), &agent)?;
         let begun = self.storage.begin_as(key.clone(), id.to_owned()).await;
-        begun.map_err(Refusal::NotSaved)?;
+        begun.map_err(Refusal::of_session)?;
         Ok(key)
     }
 
@@ -161,7 +161,7 @@ impl Sessions {
             return Ok(());
         }
         let begun = self.storage.begin_as(key.clone(), id.to_owned()).await;
-        begun.map_err(Refusal::NotSaved)
+        begun.map_err(Refusal::of_session)
     }
 
     /// What the index has of the session of `key`; its messages are not counted
