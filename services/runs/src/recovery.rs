@@ -6,7 +6,7 @@ use std::sync::Arc;
 use openclaw_commands::Sender;
 use openclaw_conversations::Lanes;
 use openclaw_conversations::storage::{
-    ChannelReply, Closing, Fault, Intent, Record, Storage, StoredRun, replay,
+    ChannelReply, Closing, Fault, Intent, Record, Storage, StoredRun, TurnOptions, replay,
 };
 use openclaw_daemon::failure;
 use openclaw_proto::event::{Code, Done, Event, Failed, Kind};
@@ -93,6 +93,7 @@ impl Recovery {
         let Some(StoredRun {
             transcript,
             overrides,
+            options,
             ..
         }) = found
         else {
@@ -137,12 +138,15 @@ impl Recovery {
             return Ok(false);
         };
         let may_start = record.state == "accepted" || is_of_this_boot(record.created_ms);
+        let said = known.said.filter(|_| may_start && options.is_some());
         let left = Left {
+            accepted_ms: record.created_ms,
             accepted: accepted(record),
             transcript,
-            said: known.said.filter(|_| may_start),
+            said,
             entries: known.entries,
             overrides,
+            options: options.unwrap_or_default(),
         };
         run.span
             .in_scope(|| tracing::info!("the gateway was started again; the run goes on"));
@@ -151,8 +155,8 @@ impl Recovery {
         let all_wait = all_wait.clone();
         let resume = async move {
             all_wait.cancelled().await;
-            if let Some(message) = turns.resume(run, left, ticket).await {
-                go_on(&submitter, message);
+            if let Some((message, options)) = turns.resume(run, left, ticket).await {
+                go_on(&submitter, message, options);
             }
         };
         self.tasks.spawn(resume.instrument(span));
@@ -212,10 +216,10 @@ impl Recovery {
 }
 
 /// Sends the message that goes on with an interrupted run.
-fn go_on(submitter: &Submitter, message: Sent) {
+fn go_on(submitter: &Submitter, message: Sent, options: TurnOptions) {
     let extra = Extra {
         sender: Sender::program(),
-        ..Extra::default()
+        ..Extra::from(options)
     };
     match submitter.submit(message, extra, None) {
         Ok(_) => tracing::info!("the interrupted run is gone on with, as session.interrupted says"),
@@ -274,7 +278,7 @@ pub fn is_of_this_boot(at_ms: i64) -> bool {
 
 fn key_of(record: &Record) -> Option<SessionKey> {
     let agent = record.agent_id.parse().ok()?;
-    SessionKey::parse(&record.session_key, &agent).ok()
+    SessionKey::stored(&record.session_key, &agent).ok()
 }
 
 fn known(path: &Path, run_id: &str) -> Result<Known, Error> {

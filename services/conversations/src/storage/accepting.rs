@@ -32,13 +32,16 @@ impl StateFiles {
                 let staged = Staged::new(reply, Ok(admission.acceptance)).undone_by(admission.undo);
                 match admission.written {
                     None => staged,
-                    Some((written, record)) => admission
-                        .anew
-                        .into_iter()
-                        .fold(staged.touching(written.file), |staged, anew| {
-                            staged.changing(Change::Happened(anew))
-                        })
-                        .changing(Change::Insert(Box::new(record))),
+                    Some((written, record)) => {
+                        let anew = admission.anew.map(Change::Happened);
+                        let options = admission.options.map(|options| Change::KeepOptions {
+                            run_id: record.run_id.clone(),
+                            options,
+                        });
+                        let accepted = Change::Insert(Box::new(record));
+                        let changes = anew.into_iter().chain([accepted]).chain(options);
+                        changes.fold(staged.touching(written.file), Staged::changing)
+                    }
                 }
             }
             Err(fault) => Staged::new(reply, Err(fault)),
@@ -116,6 +119,7 @@ impl StateFiles {
         let session_id = entry.session_id().to_owned();
         let (key, run_id) = (incoming.key.clone(), incoming.run_id.clone());
         let anew = anew.map(|anew| changed(&key, feed::Change::Reset, anew.reason, now));
+        let options = incoming.options.kept();
         let record = record(incoming, session_id, user_entry_id, now);
         let admitted = Admitted {
             accepted: accepted(&record),
@@ -127,6 +131,7 @@ impl StateFiles {
             acceptance: Acceptance::New(Box::new(admitted)),
             written: Some((appended.written.clone(), record)),
             anew,
+            options,
             undo: Some(Box::new(move |state_files| {
                 state_files.retract(&appended.written);
                 state_files.home.withdrawn(&run_id);
@@ -168,6 +173,8 @@ struct Admission {
     written: Option<(Written, Record)>,
     /// The conversation begins anew with it.
     anew: Option<Happening>,
+    /// What it wants for its turn, as the ledger has it.
+    options: Option<String>,
     undo: Option<Undo>,
 }
 
@@ -177,6 +184,7 @@ impl Admission {
             acceptance: Acceptance::Existing(Box::new(record)),
             written: None,
             anew: None,
+            options: None,
             undo: None,
         }
     }

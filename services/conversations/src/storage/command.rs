@@ -12,6 +12,7 @@ use openclaw_sessions::transcript::{Message, Usage};
 use tokio::sync::oneshot;
 
 use super::ledger::Record;
+use super::turn_options::TurnOptions;
 use crate::fault::Fault;
 
 pub(crate) type Reply<T> = oneshot::Sender<Result<T, Fault>>;
@@ -35,6 +36,8 @@ pub struct Incoming {
     pub command: Option<&'static str>,
     /// Whether its words may begin the conversation anew.
     pub may_begin_anew: bool,
+    /// What it wants for its turn alone.
+    pub options: TurnOptions,
 }
 
 /// What became of it.
@@ -112,6 +115,9 @@ pub struct StoredRun {
     pub transcript: PathBuf,
     /// What its session wants instead of its agent's settings.
     pub overrides: Overrides,
+    /// What its message wants for its turn, which is kept until the run ends; None:
+    /// it cannot be read, and the turn must not begin without.
+    pub options: Option<TurnOptions>,
 }
 
 /// The sessions that the backends keep of a conversation.
