@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tokio_stream::{Stream, StreamExt as _};
 
 use crate::address::{self, Channel};
@@ -101,7 +101,7 @@ pub struct Started {
 }
 
 /// A bootstrap file, cut to its budget.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContextFile {
     /// The file's name.
     pub name: String,

@@ -9,6 +9,12 @@ use nix::sys::statvfs::statvfs;
 /// and the log need room too. What is taken with less could be lost half-way.
 pub const LEAST: u64 = 1 << 20;
 
+/// Bytes that are left to everybody else by what takes much at once, and need not: an import.
+pub const RESERVE: u64 = 1 << 30;
+
+/// Of a small disk less is left: one part in so many.
+const RESERVE_PART: u64 = 10;
+
 /// Too little is free for a message and its answer.
 #[derive(Debug, thiserror::Error)]
 #[error(
@@ -41,12 +47,24 @@ pub fn check(path: &Path) -> Result<(), Short> {
     })
 }
 
-fn is_short(path: &Path) -> bool {
-    let bytes = |blocks: u64, size: u64| blocks.saturating_mul(size);
-    statvfs(path).is_ok_and(|found| {
-        let free = bytes(found.blocks_available(), found.fragment_size());
-        lacks(free, bytes(found.blocks(), found.fragment_size()))
+/// The bytes that may be used where `path` is so that [`RESERVE`] stays free; as many as there
+/// are numbers where nothing is known of it, as [`check`] has it.
+pub fn beside_reserve(path: &Path) -> u64 {
+    let room = free_and_whole(path).filter(|(_, whole)| *whole > 0);
+    room.map_or(u64::MAX, |(free, whole)| {
+        free.saturating_sub(RESERVE.min(whole / RESERVE_PART))
     })
+}
+
+fn is_short(path: &Path) -> bool {
+    free_and_whole(path).is_some_and(|(free, whole)| lacks(free, whole))
+}
+
+/// In bytes; what is free is so for an ordinary user.
+fn free_and_whole(path: &Path) -> Option<(u64, u64)> {
+    let found = statvfs(path).ok()?;
+    let bytes = |blocks: u64| blocks.saturating_mul(found.fragment_size());
+    Some((bytes(found.blocks_available()), bytes(found.blocks())))
 }
 
 fn lacks(free: u64, whole: u64) -> bool {
@@ -63,6 +81,9 @@ mod tests {
         assert!(!is_short(folder.path()));
         assert!(!is_short(&folder.path().join("none")));
         assert!(!is_short(Path::new("/proc")), "it has no blocks");
+        assert_eq!(beside_reserve(Path::new("/proc")), u64::MAX);
+        let (free, _) = free_and_whole(folder.path()).unwrap();
+        assert!(beside_reserve(folder.path()) < free);
         assert!(lacks(LEAST - 1, 2 * LEAST) && !lacks(LEAST, 2 * LEAST));
     }
 }

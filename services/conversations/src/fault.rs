@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use openclaw_config::room;
 use openclaw_proto::invalid::Invalid;
+use openclaw_sessions::InvalidKey;
 use rusqlite::ErrorCode;
 
 use crate::schema::SchemaError;
@@ -90,6 +91,9 @@ pub enum Fault {
     /// As OpenClaw says it.
     #[error("send blocked by session policy")]
     Blocked,
+    /// No session may be made of that name.
+    #[error(transparent)]
+    Key(InvalidKey),
     /// There is no thread for the storage.
     #[error("cannot start the storage thread")]
     Thread(#[source] Arc<io::Error>),
@@ -138,6 +142,9 @@ impl Fault {
 
 impl From<openclaw_sessions::Error> for Fault {
     fn from(error: openclaw_sessions::Error) -> Self {
-        Self::Session(Arc::new(error))
+        match error {
+            openclaw_sessions::Error::Key(invalid) => Self::Key(invalid),
+            error => Self::Session(Arc::new(error)),
+        }
     }
 }

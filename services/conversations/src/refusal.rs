@@ -175,7 +175,16 @@ impl Refusal {
     pub fn of_message(fault: Fault) -> Self {
         match fault {
             Fault::Blocked => Self::Blocked,
+            Fault::Key(invalid) => Self::Key(invalid),
             fault => Self::NotDurable(fault),
+        }
+    }
+
+    /// Why a session was not made.
+    pub fn of_session(fault: Fault) -> Self {
+        match fault {
+            Fault::Key(invalid) => Self::Key(invalid),
+            fault => Self::NotSaved(fault),
         }
     }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use rusqlite::{Connection, TransactionBehavior};
 
 /// Counted up with every change of the tables.
-pub(crate) const VERSION: i64 = 12;
+pub(crate) const VERSION: i64 = 13;
 
 /// Bytes of a page. A message changes one row here and there, and each costs
 /// its page in the log: SQLite's 4096 would be four times as much to write.
@@ -277,7 +277,8 @@ pub(crate) fn bring_up_to_date(connection: &mut Connection) -> Result<(), Schema
             8 => transaction.execute_batch(job_runs::JOB_RUNS)?,
             9 => transaction.execute_batch(run_numbers::RUN_NUMBERS)?,
             10 => transaction.execute_batch(include_str!("schema/agent_calls.sql"))?,
-            _ => transaction.execute_batch(include_str!("schema/terms.sql"))?,
+            11 => transaction.execute_batch(include_str!("schema/terms.sql"))?,
+            _ => transaction.execute_batch(include_str!("schema/turn_options.sql"))?,
         }
     }
     transaction.pragma_update(None, "user_version", VERSION)?;

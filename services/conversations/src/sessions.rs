@@ -148,7 +148,7 @@ impl Sessions {
         self.is_configured(&agent)?;
         let key = SessionKey::parse(&format!("agent:{agent}:explicit:{id}"), &agent)?;
         let begun = self.storage.begin_as(key.clone(), id.to_owned()).await;
-        begun.map_err(Refusal::NotSaved)?;
+        begun.map_err(Refusal::of_session)?;
         Ok(key)
     }
 
@@ -160,7 +160,7 @@ impl Sessions {
             return Ok(());
         }
         let begun = self.storage.begin_as(key.clone(), id.to_owned()).await;
-        begun.map_err(Refusal::NotSaved)
+        begun.map_err(Refusal::of_session)
     }
 
     /// The index entry of the session `key`; its messages are not counted.

@@ -20,6 +20,7 @@ mod session_files;
 mod sessions;
 mod staged;
 mod state_files;
+mod turn_options;
 mod work;
 mod worker;
 
@@ -50,6 +51,7 @@ pub use replay::replay;
 pub(crate) use sessions::{Exportable, Listed, Uncounted};
 pub use sessions::{Leftover, SessionError, Shown, state};
 use state_files::StateFiles;
+pub use turn_options::TurnOptions;
 use work::Done;
 use worker::{Command, Findings, Observers, Worker};
 

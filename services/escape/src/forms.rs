@@ -31,6 +31,18 @@ pub fn block(text: &str) -> String {
     written(text, Form::Block, &mut Before::default())
 }
 
+/// The first character of `text` that [`line()`] writes out because it is not seen, or not as
+/// what it is.
+#[must_use]
+pub fn unseen(text: &str) -> Option<char> {
+    let mut before = Before::default();
+    text.chars().find(|c| {
+        let is_unseen = is_unseen(*c, before, Form::Line);
+        before = before.then(*c, has_no_width(*c), is_unseen);
+        is_unseen
+    })
+}
+
 /// Line ends, tabs, blanks of any width, and the joiners and marks that scripts
 /// and pictures are written with, where they are, stay as they are; what acts on a
 /// terminal, turns the order of words around or hides is written out.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use openclaw_commands::Sender;
 use openclaw_conversations::Lanes;
 use openclaw_conversations::storage::{
-    ChannelReply, Closing, Fault, Intent, Record, Storage, StoredRun, replay,
+    ChannelReply, Closing, Fault, Intent, Record, Storage, StoredRun, TurnOptions, replay,
 };
 use openclaw_daemon::failure;
 use openclaw_proto::event::{Code, Done, Event, Failed, Kind};
@@ -92,6 +92,7 @@ impl Recovery {
         let Some(StoredRun {
             transcript,
             overrides,
+            options,
             ..
         }) = found
         else {
@@ -128,12 +129,15 @@ impl Recovery {
             return Ok(false);
         };
         let may_start = record.state == "accepted" || is_of_this_boot(record.created_ms);
+        let said = known.said.filter(|_| may_start && options.is_some());
         let left = Left {
+            accepted_ms: record.created_ms,
             accepted: accepted(record),
             transcript,
-            said: known.said.filter(|_| may_start),
+            said,
             entries: known.entries,
             overrides,
+            options: options.unwrap_or_default(),
         };
         run.span
             .in_scope(|| tracing::info!("the gateway was started again; the run goes on"));
@@ -142,8 +146,8 @@ impl Recovery {
         let all_wait = all_wait.clone();
         let resume = async move {
             all_wait.cancelled().await;
-            if let Some(message) = turns.resume(run, left, ticket).await {
-                go_on(&submitter, message);
+            if let Some((message, options)) = turns.resume(run, left, ticket).await {
+                go_on(&submitter, message, options);
             }
         };
         self.tasks.spawn(resume.instrument(span));
@@ -222,10 +226,10 @@ impl Recovery {
 }
 
 /// Sends the message that goes on with an interrupted run.
-fn go_on(submitter: &Submitter, message: Sent) {
+fn go_on(submitter: &Submitter, message: Sent, options: TurnOptions) {
     let extra = Extra {
         sender: Sender::program(),
-        ..Extra::default()
+        ..Extra::from(options)
     };
     match submitter.submit(message, extra, None) {
         Ok(_) => tracing::info!("the interrupted run is gone on with, as session.interrupted says"),
@@ -283,7 +287,7 @@ pub fn is_of_this_boot(at_ms: i64) -> bool {
 
 fn key_of(record: &Record) -> Option<SessionKey> {
     let agent = record.agent_id.parse().ok()?;
-    SessionKey::parse(&record.session_key, &agent).ok()
+    SessionKey::stored(&record.session_key, &agent).ok()
 }
 
 fn known(path: &Path, run_id: &str) -> Result<Known, Error> {

@@ -125,7 +125,7 @@ impl SystemEvents {
         };
         for notice in kept {
             let at = Timestamp::from_millisecond(notice.at_ms).unwrap_or_default();
-            if let Ok(key) = SessionKey::parse(&notice.session_key, &AgentId::main()) {
+            if let Ok(key) = SessionKey::stored(&notice.session_key, &AgentId::main()) {
                 self.add(&key, notice.text, at, Some(notice.id));
             }
         }

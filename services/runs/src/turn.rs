@@ -20,7 +20,7 @@ use std::time::Instant;
 use openclaw_commands::Sender;
 use openclaw_conversations::sessions::Sessions;
 use openclaw_conversations::storage::{
-    Acceptance, Admitted, Fault, Incoming, Intent, RESET_COMMAND, Storage,
+    Acceptance, Admitted, Fault, Incoming, Intent, RESET_COMMAND, Storage, TurnOptions,
 };
 use openclaw_conversations::{Lanes, Ticket};
 use openclaw_daemon::{Configuration, failure};
@@ -64,7 +64,8 @@ pub struct Extra {
     pub instructions: Vec<ContextFile>,
     /// A conversation that the client had elsewhere, put into the transcript before the message.
     pub earlier: Vec<Message>,
-    /// Its handling when the session is busy; None: it is answered next.
+    /// What becomes of it when the session is busy; None: it is answered next. When
+    /// the gateway dies it waits no more, and each message has a turn of its own.
     pub queue: Option<QueueRequest>,
     /// `provider/model` for this turn, instead of the session's.
     pub model: Option<String>,
@@ -74,10 +75,24 @@ pub struct Extra {
     pub limits: Map<String, Value>,
     /// Without the files that a conversation begins with.
     pub light_context: bool,
-    /// The sender.
+    /// The sender. What it may do by that is settled when it is accepted.
     pub sender: Sender,
-    /// The form in which a channel may edit it until a model knows it.
+    /// What a channel may edit of it as long as no model knows it. The agent is told of
+    /// an edit all the same, also by another gateway.
     pub said_as: Option<SaidAs>,
+}
+
+impl From<TurnOptions> for Extra {
+    fn from(options: TurnOptions) -> Self {
+        Self {
+            instructions: options.instructions,
+            model: options.model,
+            thinking_level: options.thinking_level,
+            limits: options.limits,
+            light_context: options.light_context,
+            ..Self::default()
+        }
+    }
 }
 
 /// Runs turns, with all that one needs.
@@ -107,7 +122,7 @@ pub(crate) struct Turns {
 }
 
 /// The message is written while memory is asked, so its time may be a little before this one's.
-const CLOCK_SLACK_MS: i64 = 1_000;
+pub(crate) const CLOCK_SLACK_MS: i64 = 1_000;
 
 impl Turns {
     /// Runs a message to its end. Nothing stops this but the end of the process:
@@ -130,6 +145,13 @@ impl Turns {
             sender,
             said_as,
         } = extra;
+        let options = TurnOptions {
+            model,
+            thinking_level,
+            limits,
+            light_context,
+            instructions,
+        };
         if let Some(said_as) = said_as {
             run.words.set(&text, said_as);
         }
@@ -139,7 +161,7 @@ impl Turns {
             self.accept(
                 &run,
                 &text,
-                earlier,
+                (earlier, &options),
                 (queue, sender.rules_the_conversation())
             ),
             self.prepare(&run, &text, &mut ticket),
@@ -151,14 +173,8 @@ impl Turns {
                 (_, Intent::Reset | Intent::Command) => begin_anew(&mut reply).await,
                 (Some((mut context, together)), Intent::Text(_)) => {
                     let mut admitted = *admitted;
-                    if light_context {
-                        context.bootstrap.clear();
-                    }
-                    context.bootstrap.extend(instructions);
-                    let overrides = &mut admitted.overrides;
-                    overrides.model = model.or(overrides.model.take());
-                    overrides.thinking_level = thinking_level.or(overrides.thinking_level.take());
-                    add_limits(&mut overrides.limits, limits);
+                    context.bound_by(&options);
+                    options.apply(&mut admitted.overrides);
                     if let Some(text) = together {
                         admitted.said = Intent::Text(text);
                     }
@@ -194,7 +210,7 @@ impl Turns {
         &self,
         run: &Arc<Run>,
         text: &str,
-        earlier: Vec<Message>,
+        (earlier, options): (Vec<Message>, &TurnOptions),
         (wish, may_begin_anew): (Option<QueueRequest>, bool),
     ) -> Option<Box<Admitted>> {
         if !earlier.is_empty() {
@@ -204,6 +220,7 @@ impl Turns {
         }
         let incoming = Incoming {
             may_begin_anew,
+            options: options.clone(),
             ..command::incoming(run, text.to_owned())
         };
         let admitted = new_or_settled(run, self.storage.accept(incoming).await)?;
@@ -255,7 +272,8 @@ fn new_or_settled(run: &Run, accepted: Result<Acceptance, Fault>) -> Option<Box<
     let status = match accepted {
         Ok(Acceptance::New(admitted)) => return Some(admitted),
         Ok(Acceptance::Existing(record)) => MessageStatus::Existing(record),
-        Err(Fault::Blocked) => MessageStatus::Refused(Fault::Blocked),
+        // Said by whoever sent it, and no failure.
+        Err(fault @ (Fault::Blocked | Fault::Key(_))) => MessageStatus::Refused(fault),
         Err(fault) => {
             failure::report("accept the message", &fault);
             MessageStatus::Refused(fault)
@@ -264,17 +282,6 @@ fn new_or_settled(run: &Run, accepted: Result<Acceptance, Fault>) -> Option<Box<
     run.settle(status);
     run.cancel.cancel();
     None
-}
-
-/// Puts the turn's own `limits` over those of its session, a JSON object.
-fn add_limits(of_session: &mut String, limits: Map<String, Value>) {
-    if limits.is_empty() {
-        return;
-    }
-    // What is no object is told of by the runner, where it is alone.
-    let mut all: Map<String, Value> = serde_json::from_str(of_session).unwrap_or_default();
-    all.extend(limits);
-    *of_session = Value::Object(all).to_string();
 }
 
 /// Makes the end durable, tells it, and lets the runner forget the turn.

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::key::InvalidKey;
+
 /// A file operation that failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -17,6 +19,9 @@ pub enum Error {
         #[source]
         source: io::Error,
     },
+    /// No session may be made of that name.
+    #[error(transparent)]
+    Key(#[from] InvalidKey),
     /// The thread that did it ended early.
     #[error("the file operation broke off")]
     Interrupted,

@@ -3,6 +3,7 @@
 mod form;
 mod route;
 
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::agent::AgentId;
@@ -33,7 +34,7 @@ pub struct SessionKey {
 )]
 pub struct InvalidKey {
     key: String,
-    problem: &'static str,
+    problem: Cow<'static, str>,
 }
 
 impl SessionKey {
@@ -81,6 +82,24 @@ impl SessionKey {
             text: format!("agent:{agent}:imported:{}", session_id.to_lowercase()),
             agent: agent.clone(),
         }
+    }
+
+    /// Whether a session may be made of it: every character of its name is seen as what it
+    /// is, so that no two look alike. Sessions that are there keep theirs, and so do those
+    /// that are taken over.
+    ///
+    /// # Errors
+    /// Names the character that is not seen.
+    pub fn check_new(&self) -> Result<(), InvalidKey> {
+        let name = self.rest().unwrap_or_default();
+        let Some(unseen) = openclaw_escape::unseen(name) else {
+            return Ok(());
+        };
+        let number = u32::from(unseen);
+        Err(InvalidKey {
+            key: self.text.clone(),
+            problem: format!("has the character U+{number:04X} in it, which is not seen").into(),
+        })
     }
 
     /// The key as text.
@@ -137,9 +156,9 @@ impl SessionKey {
         agent: &AgentId,
         problem: fn(&str) -> Option<&'static str>,
     ) -> Result<Self, InvalidKey> {
-        let invalid = |problem| InvalidKey {
+        let invalid = |problem: &'static str| InvalidKey {
             key: raw.chars().take(KEY_LIMIT).collect(),
-            problem,
+            problem: problem.into(),
         };
         let lower = raw.trim().to_lowercase();
         if BARE_KEYS.contains(&lower.as_str()) {

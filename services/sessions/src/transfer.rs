@@ -3,6 +3,7 @@
 
 mod export;
 mod harmless;
+mod index;
 mod moves;
 mod plan;
 
@@ -17,7 +18,7 @@ use crate::store::{self, SessionEntry, Store};
 pub use export::{exported_index, exported_name};
 pub use harmless::LeftOut;
 pub use moves::{move_in, move_out};
-pub use plan::plan;
+pub use plan::{plan, plan_within};
 
 /// A file of another sessions folder, copied to where it can be worked with.
 #[derive(Debug, Clone, PartialEq, Eq)]

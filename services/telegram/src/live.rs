@@ -227,7 +227,7 @@ impl View<'_> {
         let both: Vec<&str> = both.into_iter().filter(|it| !it.is_empty()).collect();
         let limit = self.bot.reader().options.text_chunk_limit;
         let text = read(&both.join("\n\n"));
-        text.split(limit.saturating_sub(2)).into_iter().next()
+        text.first_part(limit.saturating_sub(2))
     }
 
     /// Nothing is said in the place of what is shown.

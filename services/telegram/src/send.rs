@@ -241,7 +241,7 @@ async fn edit(bot: &Bot, delivery: &Delivery, ids: &[String], text: &str) -> Out
     };
     let rich = openclaw_channel::rich::read(text);
     let limit = bot.reader().options.text_chunk_limit;
-    let Some(first) = rich.split(limit).into_iter().next() else {
+    let Some(first) = rich.first_part(limit) else {
         return Outcome::Undeliverable("there is nothing to be said in its place".into());
     };
     let mut target = Target::of(bot, delivery);

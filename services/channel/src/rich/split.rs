@@ -1,8 +1,11 @@
 //! Cutting what does not fit into one message.
 
+#[cfg(test)]
+mod tests;
+
 use unicode_segmentation::GraphemeCursor;
 
-use super::{Rich, Run, Style, units};
+use super::{Rich, Run, Style, beginning};
 
 /// Text is cut at the end of a paragraph, of a line or of a word only where that
 /// leaves at least one part in so many of the message full.
@@ -16,127 +19,17 @@ impl Rich {
     /// else lines, else words. Each has as many styles as are shown. A block of code that fits into one part is not
     /// cut, and one that is goes on as one. Blank parts are left out.
     pub fn split(&self, limit: usize) -> Vec<Self> {
-        let limit = limit.max(2);
-        let mut parts = Vec::new();
-        let mut rest = self.clone();
-        loop {
-            let styled = rest.styled();
-            if rest.units() <= limit && styled.is_none() {
-                break;
-            }
-            let fits = styled.map_or(limit, |it| it.min(limit));
-            let (part, after) = rest.cut(fits);
-            parts.push(part.trimmed());
-            rest = after;
-        }
-        parts.push(rest.trimmed());
-        parts.retain(|part| !part.is_blank());
-        parts
+        self.parts(limit).collect()
     }
 
-    /// The units of its beginning that has no more styles than are shown; None: it has none
-    /// beyond that.
-    fn styled(&self) -> Option<usize> {
-        let mut styles = 0;
-        let mut was_quoted = false;
-        let mut before = 0;
-        for run in &self.runs {
-            let style = &run.style;
-            styles += usize::from(style.is_quoted && !was_quoted) + beside_quotes(style);
-            was_quoted = style.is_quoted;
-            if styles > STYLES {
-                return Some(before);
-            }
-            before += units(&run.text);
-        }
-        None
+    /// The first of the parts that [`Rich::split`] gives; what comes after it is not cut.
+    pub fn first_part(&self, limit: usize) -> Option<Self> {
+        self.parts(limit).next()
     }
 
-    /// Its beginning, at most `limit` units, and what is left.
-    fn cut(&self, limit: usize) -> (Self, Self) {
-        let text = self.text();
-        let window = whole(&text, super::beginning(&text, limit).len());
-        let at = self.place(&text, window, limit);
-        let is_in_block = self.style_at(at).is_some_and(|it| it.block.is_some());
-        let gap = if is_in_block {
-            usize::from(text[at..].starts_with('\n'))
-        } else {
-            text[at..].len() - text[at..].trim_start().len()
-        };
-        // What moves on must not lose the first line's indentation.
-        let gap = if is_in_block {
-            gap
-        } else {
-            self.up_to_block(at, gap)
-        };
-        (self.slice(0, at), self.slice(at + gap, text.len()))
-    }
-
-    /// Where to cut: a byte of the text, after its first and up to `window`.
-    fn place(&self, text: &str, window: usize, limit: usize) -> usize {
-        if let Some((begin, end)) = self.block_around(window) {
-            let is_whole = units(&text[begin..end]) <= limit;
-            if is_whole && !text[..begin].trim().is_empty() {
-                return begin;
-            }
-            return line_in(text, window).unwrap_or(window);
-        }
-        let least = window / LEAST_PART;
-        let found = |pattern: &str| {
-            let at = text[..window].rfind(pattern)?;
-            (at > least).then_some(at)
-        };
-        // A break right after the window counts too: the part is full then.
-        if text[window..].starts_with(['\n', ' ']) {
-            return found("\n\n").unwrap_or(window);
-        }
-        found("\n\n")
-            .or_else(|| found("\n"))
-            .or_else(|| found(" "))
-            .unwrap_or(window)
-    }
-
-    /// The block of code that goes on over the byte `at`.
-    fn block_around(&self, at: usize) -> Option<(usize, usize)> {
-        self.places()
-            .find(|(begin, run)| {
-                let end = begin + run.text.len();
-                run.style.block.is_some() && *begin < at && at < end
-            })
-            .map(|(begin, run)| (begin, begin + run.text.len()))
-    }
-
-    /// Of `gap` bytes of white space from `at` on, those before a block of code.
-    fn up_to_block(&self, at: usize, gap: usize) -> usize {
-        let block = self
-            .places()
-            .find(|(begin, run)| run.style.block.is_some() && *begin >= at);
-        block.map_or(gap, |(begin, _)| gap.min(begin - at))
-    }
-
-    fn places(&self) -> impl Iterator<Item = (usize, &Run)> {
-        self.runs.iter().scan(0, |next, run| {
-            let begin = *next;
-            *next += run.text.len();
-            Some((begin, run))
-        })
-    }
-
-    fn style_at(&self, at: usize) -> Option<&Style> {
-        self.places()
-            .find(|(begin, run)| (*begin..begin + run.text.len()).contains(&at))
-            .map(|(_, run)| &run.style)
-    }
-
-    /// The bytes from `begin` to `end`.
-    fn slice(&self, begin: usize, end: usize) -> Self {
-        let mut part = Self::default();
-        for (start, run) in self.places() {
-            let from = begin.clamp(start, start + run.text.len()) - start;
-            let to = end.clamp(start, start + run.text.len()) - start;
-            part.push(run.text.get(from..to).unwrap_or_default(), &run.style);
-        }
-        part
+    fn parts(&self, limit: usize) -> impl Iterator<Item = Self> {
+        let parts = Parts::new(self, limit.max(2));
+        parts.filter(|part| !part.is_blank())
     }
 
     /// Without white space around it, but for that of code.
@@ -149,17 +42,182 @@ impl Rich {
             }
             self.runs.pop();
         }
-        while let Some(first) = self.runs.first_mut() {
-            if first.style.block.is_none() {
-                first.text = first.text.trim_start().to_owned();
-            }
-            if !first.text.trim().is_empty() {
-                break;
-            }
-            self.runs.remove(0);
+        let is_blank = |run: &&Run| run.text.trim().is_empty();
+        let blank = self.runs.iter().take_while(is_blank).count();
+        self.runs.drain(..blank);
+        if let Some(first) = self.runs.first_mut()
+            && first.style.block.is_none()
+        {
+            first.text = first.text.trim_start().to_owned();
         }
         self
     }
+}
+
+/// The parts of a text, one after the other. Each looks at no more than it takes, so
+/// that all of them take as long as the text is.
+struct Parts<'a> {
+    runs: &'a [Run],
+    text: String,
+    /// The byte at which each of `runs` begins.
+    begins: Vec<usize>,
+    /// Those of blocks of code.
+    blocks: Vec<usize>,
+    limit: usize,
+    /// The byte at which the next part begins; None: there is none.
+    next: Option<usize>,
+}
+
+impl Iterator for Parts<'_> {
+    type Item = Rich;
+
+    fn next(&mut self) -> Option<Rich> {
+        let from = self.next?;
+        let end = match self.fitting(from) {
+            None => {
+                self.next = None;
+                self.text.len()
+            }
+            Some(fitting) => {
+                let end = from + self.cut(from, fitting);
+                self.next = Some(end + self.gap(end));
+                end
+            }
+        };
+        Some(self.slice(from, end).trimmed())
+    }
+}
+
+impl<'a> Parts<'a> {
+    fn new(rich: &'a Rich, limit: usize) -> Self {
+        let mut parts = Self {
+            runs: &rich.runs,
+            text: String::new(),
+            begins: Vec::new(),
+            blocks: Vec::new(),
+            limit,
+            next: Some(0),
+        };
+        for run in &rich.runs {
+            parts.begins.push(parts.text.len());
+            if run.style.block.is_some() {
+                parts.blocks.push(parts.text.len());
+            }
+            parts.text.push_str(&run.text);
+        }
+        parts
+    }
+
+    /// How many units from the byte `from` on may be in one part, by their number and by
+    /// the styles they have; None: all of them.
+    fn fitting(&self, from: usize) -> Option<usize> {
+        let mut styles = 0;
+        let mut was_quoted = false;
+        let mut before = 0;
+        for (begin, run) in self.places(from) {
+            let style = &run.style;
+            styles += usize::from(style.is_quoted && !was_quoted) + beside_quotes(style);
+            was_quoted = style.is_quoted;
+            if styles > STYLES {
+                return Some(before);
+            }
+            let text = &run.text[from.saturating_sub(begin)..];
+            before += units_up_to(text, self.limit - before + 1);
+            if before > self.limit {
+                return Some(self.limit);
+            }
+        }
+        None
+    }
+
+    /// How many bytes from the byte `from` on are the next part, of which `fitting` units
+    /// may be in it.
+    fn cut(&self, from: usize, fitting: usize) -> usize {
+        let rest = &self.text[from..];
+        let window = whole(rest, beginning(rest, fitting).len());
+        if let Some((begin, block)) = self.block_around(from, window) {
+            let is_whole = units_up_to(block, fitting + 1) <= fitting;
+            if is_whole && !rest[..begin].trim().is_empty() {
+                return begin;
+            }
+            return line_in(rest, window).unwrap_or(window);
+        }
+        let least = window / LEAST_PART;
+        let found = |pattern: &str| {
+            let at = rest[..window].rfind(pattern)?;
+            (at > least).then_some(at)
+        };
+        // A break right after the window counts too: the part is full then.
+        if rest[window..].starts_with(['\n', ' ']) {
+            return found("\n\n").unwrap_or(window);
+        }
+        found("\n\n")
+            .or_else(|| found("\n"))
+            .or_else(|| found(" "))
+            .unwrap_or(window)
+    }
+
+    /// How many bytes of white space at the byte `at` are in no part. What moves on must
+    /// not lose the first line's indentation.
+    fn gap(&self, at: usize) -> usize {
+        let run = self.runs.get(self.run_at(at));
+        let is_in_block = run.is_some_and(|run| run.style.block.is_some());
+        if is_in_block {
+            return usize::from(self.text[at..].starts_with('\n'));
+        }
+        let block = self.blocks.partition_point(|begin| *begin < at);
+        let end = self.blocks.get(block).copied();
+        let before_block = &self.text[at..end.unwrap_or(self.text.len())];
+        before_block.len() - before_block.trim_start().len()
+    }
+
+    /// The block of code that goes on over the byte at `window` after `from`: where it
+    /// begins after `from`, and what it says from there on.
+    fn block_around(&self, from: usize, window: usize) -> Option<(usize, &str)> {
+        let index = self.run_at(from + window);
+        let run = self.runs.get(index)?;
+        let begin = self.begins[index];
+        let text = &run.text[from.saturating_sub(begin)..];
+        let begin = begin.saturating_sub(from);
+        (run.style.block.is_some() && begin < window).then_some((begin, text))
+    }
+
+    /// The number of the run in which the byte `at` is.
+    fn run_at(&self, at: usize) -> usize {
+        if at >= self.text.len() {
+            return self.runs.len();
+        }
+        self.begins.partition_point(|begin| *begin <= at) - 1
+    }
+
+    /// The runs from that on in which the byte `from` is, and where each begins.
+    fn places(&self, from: usize) -> impl Iterator<Item = (usize, &'a Run)> {
+        let first = self.run_at(from);
+        let begins = self.begins[first..].iter().copied();
+        begins.zip(&self.runs[first..])
+    }
+
+    /// The bytes from `from` to `end`.
+    fn slice(&self, from: usize, end: usize) -> Rich {
+        let mut part = Rich::default();
+        for (begin, run) in self.places(from).take_while(|(begin, _)| *begin < end) {
+            let text = &run.text[..run.text.len().min(end - begin)];
+            part.push(&text[from.saturating_sub(begin)..], &run.style);
+        }
+        part
+    }
+}
+
+/// The length of `text` in UTF-16 units, or one from `most` on where it has as many.
+fn units_up_to(text: &str, most: usize) -> usize {
+    let mut units = 0;
+    for character in text.chars() {
+        if units >= most {
+            break;
+        }
+        units += character.len_utf16();
+    }
+    units
 }
 
 /// The styles of `style` but that of a quotation, which goes on over many.

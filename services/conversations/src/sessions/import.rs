@@ -4,6 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use futures_util::{Stream, StreamExt as _};
+use openclaw_config::room;
 use openclaw_proto::sessions::{Import, ImportReport, Imported, LeftOutField, Skipped};
 use openclaw_sessions::AgentId;
 use openclaw_sessions::transfer::{self, Existing, Plan, Skip, StagedFile, Takeover};
@@ -19,6 +20,10 @@ use crate::storage::Fault;
 /// Most files of one import. A household has thousands of sessions.
 const FILE_LIMIT: usize = 100_000;
 
+/// After so many bytes it is looked again whether there is room for more: what lies on the
+/// disk of whoever sends it as a hole is written out here.
+const LOOK_EVERY: u64 = 16 << 20;
+
 /// Most bytes of one file.
 const BYTE_LIMIT: u64 = 4 * 1024 * 1024 * 1024;
 
@@ -31,6 +36,8 @@ struct Staging {
     skipped: Vec<Skip>,
     /// The file that is being received, unless it is one of the skipped.
     open: Option<(File, u64)>,
+    /// Bytes that may be written before it is looked whether there is room for more.
+    room: u64,
 }
 
 impl Sessions {
@@ -72,6 +79,7 @@ impl Sessions {
             files: Vec::new(),
             skipped: Vec::new(),
             open: None,
+            room: 0,
         })
     }
 
@@ -85,7 +93,11 @@ impl Sessions {
         } = staging;
         let agents: BTreeSet<AgentId> = files.iter().map(|file| file.agent.clone()).collect();
         let existing = self.existing(agents).await?;
-        let planned = blocking(move || transfer::plan(&files, &existing));
+        let place = folder.path().to_owned();
+        let planned = blocking(move || {
+            let room = || room::beside_reserve(&place);
+            transfer::plan_within(&files, &existing, &room)
+        });
         let mut plan = planned.await?;
         plan.skipped.extend(skipped);
         let report = report(&plan);
@@ -152,6 +164,10 @@ impl Staging {
     }
 
     async fn chunk(&mut self, bytes: &[u8]) -> Result<(), Refusal> {
+        if self.open.is_none() {
+            return Ok(());
+        }
+        self.take_room(bytes.len() as u64)?;
         let Some((file, length)) = &mut self.open else {
             return Ok(());
         };
@@ -164,6 +180,22 @@ impl Staging {
         }
         let written = file.write_all(bytes).await;
         written.map_err(|error| unsaved(self.folder.path(), error))
+    }
+
+    fn take_room(&mut self, bytes: u64) -> Result<(), Refusal> {
+        if self.room < bytes {
+            let free = room::beside_reserve(self.folder.path());
+            if free < LOOK_EVERY.max(bytes) {
+                return Err(Refusal::ImportTooLarge(format!(
+                    "there is no room for it: {} MiB of the disk that the state is on are left \
+                     to everybody else; make room there, or import one agent after the other",
+                    room::RESERVE >> 20
+                )));
+            }
+            self.room = LOOK_EVERY.max(bytes);
+        }
+        self.room -= bytes;
+        Ok(())
     }
 
     /// The upload is durable before any of it is moved into place.

@@ -97,6 +97,7 @@ impl StateFiles {
         let session_id = entry.session_id().to_owned();
         let (key, run_id) = (incoming.key.clone(), incoming.run_id.clone());
         let anew = anew.map(|anew| changed(&key, feed::Change::Reset, anew.reason, now));
+        let options = incoming.options.kept();
         let record = record(incoming, session_id, user_entry_id, now);
         let admitted = Admitted {
             accepted: accepted(&record),
@@ -113,7 +114,12 @@ impl StateFiles {
             state_files.put_back(&key, before);
         });
         let done = anew.into_iter().fold(done, Done::telling);
-        Ok(done.noting(Change::Insert(Box::new(record))))
+        let kept = options.map(|options| Change::KeepOptions {
+            run_id: record.run_id.clone(),
+            options,
+        });
+        let accepted = Change::Insert(Box::new(record));
+        Ok([accepted].into_iter().chain(kept).fold(done, Done::noting))
     }
 
     /// Whether the message begins its conversation anew, by what it says or by when it comes.

@@ -12,6 +12,7 @@ use openclaw_sessions::transcript::{Message, Usage};
 use tokio::sync::oneshot;
 
 use super::ledger::Record;
+use super::turn_options::TurnOptions;
 use crate::fault::Fault;
 
 /// The sender of the answer.
@@ -36,6 +37,8 @@ pub struct Incoming {
     pub command: Option<&'static str>,
     /// Whether its words may begin the conversation anew.
     pub may_begin_anew: bool,
+    /// What it wants for its turn alone.
+    pub options: TurnOptions,
 }
 
 /// The outcome.
@@ -113,6 +116,9 @@ pub struct StoredRun {
     pub transcript: PathBuf,
     /// Its session's settings that override the agent's.
     pub overrides: Overrides,
+    /// What its message wants for its turn, which is kept until the run ends; None:
+    /// it cannot be read, and the turn must not begin without.
+    pub options: Option<TurnOptions>,
 }
 
 /// The sessions that the backends keep of a conversation.

@@ -15,6 +15,7 @@ use openclaw_sessions::store::Note;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OptionalExtension as _};
 
+use super::turn_options::TurnOptions;
 use crate::fault::LedgerError;
 use crate::feed::{self, Numbers, Series};
 use crate::outbox;
@@ -185,6 +186,23 @@ impl Ledger {
 
     pub(crate) fn by_run_id(&self, run_id: &str) -> Result<Option<Record>, LedgerError> {
         self.one("run_id = ?1", run_id)
+    }
+
+    /// What the message of a run that has not ended wants for its turn; None: it cannot
+    /// be read.
+    pub(crate) fn options(&self, run_id: &str) -> Result<Option<TurnOptions>, LedgerError> {
+        let kept: Option<String> = self
+            .connection
+            .prepare_cached(
+                "SELECT options FROM turn_options JOIN runs USING (accepted_seq) \
+                 WHERE run_id = ?1",
+            )
+            .and_then(|mut statement| statement.query_row([run_id], |row| row.get(0)).optional())
+            .map_err(failed("read"))?;
+        Ok(match kept {
+            None => Some(TurnOptions::default()),
+            Some(kept) => serde_json::from_str(&kept).ok(),
+        })
     }
 
     /// The runs that nobody ended, oldest first.

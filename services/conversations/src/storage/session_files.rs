@@ -132,6 +132,7 @@ impl SessionFiles {
         let store = self.store(key.agent())?;
         let created = store.get(key).is_none();
         if created {
+            key.check_new()?;
             store.resolve_or_create(key, now);
             self.is_new = true;
         }

@@ -251,10 +251,13 @@ impl StateFiles {
             return Ok(None);
         };
         let overrides = self.overrides(&record)?;
+        let options = self.ledger.options(&record.run_id);
+        let options = options.map_err(self.of_ledger())?;
         Ok(Some(StoredRun {
             record,
             transcript,
             overrides,
+            options,
         }))
     }
 
@@ -262,7 +265,7 @@ impl StateFiles {
         let Ok(agent) = record.agent_id.parse::<AgentId>() else {
             return Ok(Overrides::default());
         };
-        let Ok(key) = SessionKey::parse(&record.session_key, &agent) else {
+        let Ok(key) = SessionKey::stored(&record.session_key, &agent) else {
             return Ok(Overrides::default());
         };
         let entry = self.session_files.store(&agent)?.get(&key);

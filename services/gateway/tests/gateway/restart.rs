@@ -5,8 +5,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use futures_util::StreamExt as _;
 use openclaw_config::restored::Restored;
-use openclaw_proto::event::Event;
+use openclaw_proto::event::{Code, Event, Failed, Kind};
 use openclaw_proto::gateway::Message;
+use openclaw_proto::schedule;
+use openclaw_proto::wire::runner::StartTurnRequest;
+use serde_json::{Value, json};
 
 use crate::suite::{Doomed, Suite, done, next, rest, soon, text, text_of};
 
@@ -198,4 +201,61 @@ async fn a_run_that_the_runner_never_heard_of_is_started() {
     let events: Vec<Result<Event, _>> = soon(events.collect()).await;
     assert_eq!(events.len(), 2);
     assert_eq!(suite.messages(&accepted).len(), 2);
+}
+
+/// What bounds a turn.
+fn bounds(turn: &StartTurnRequest) -> Value {
+    let limits: Value = serde_json::from_str(&turn.limits).unwrap_or_default();
+    json!({
+        "model": turn.model,
+        "thinking": turn.thinking_level,
+        "limits": limits,
+        "bootstrap": turn.bootstrap.len(),
+    })
+}
+
+/// A job's model and limit are its message's, and its session knows nothing of them.
+#[tokio::test]
+async fn a_run_that_is_started_again_is_bounded_as_its_message_said() {
+    let mut suite = Suite::configured(r#"{"session": {"interrupted": "resume"}}"#).await;
+    suite.stop().await;
+    let doomed = Doomed::start(suite);
+    let suite = doomed.suite();
+    let jobs = schedule::Client::new(suite.paths().gateway_socket());
+    let job = json!({
+        "name": "look", "sessionTarget": "isolated", "wakeMode": "now",
+        "schedule": { "kind": "every", "everyMs": 86_400_000 },
+        "budget": { "perRunUsd": 0.5 },
+        "payload": {
+            "kind": "agentTurn", "message": "look around", "model": "openai/gpt-5",
+            "thinking": "high", "lightContext": true,
+        },
+    });
+    let job = soon(jobs.add(&job)).await.unwrap();
+    soon(jobs.run(&job.id)).await.unwrap();
+    let first = suite.runner.started().await;
+    let expected = json!({
+        "model": "openai/gpt-5", "thinking": "high", "limits": { "costPerTurn": 0.5 },
+        "bootstrap": 0,
+    });
+    assert_eq!(bounds(&first), expected);
+    suite.runner.forget();
+    let suite = doomed.vanish().again().await;
+    let second = suite.runner.started().await;
+    assert_eq!((&second.run_id, &second.text), (&first.run_id, &first.text));
+    assert_eq!(bounds(&second), expected);
+
+    // What goes on with it when it was cut off is bounded like it.
+    let interrupted = Kind::Failed(Failed {
+        code: Code::Interrupted,
+        message: "cut off".to_owned(),
+        retry_after_ms: None,
+        backend_session: None,
+        backend: String::new(),
+    });
+    suite.runner.say(&first.run_id, interrupted);
+    let third = suite.runner.started().await;
+    assert_ne!(third.run_id, first.run_id);
+    assert!(third.text.contains("go on from there"), "{}", third.text);
+    assert_eq!(bounds(&third), expected);
 }

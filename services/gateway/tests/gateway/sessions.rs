@@ -5,6 +5,8 @@ use openclaw_proto::event::Kind;
 use openclaw_proto::gateway::{ChatKind, Message, Route};
 use openclaw_proto::sessions::{Archived, Change, Named, Part, Query, Said, State};
 
+use serde_json::Value;
+
 use crate::suite::{Suite, done, rest, soon, text_of};
 
 fn named(session: &str) -> Named<'_> {
@@ -399,4 +401,46 @@ async fn an_older_home_session_is_taken_over_once() {
     let suite = suite.again().await;
     let listed = soon(suite.sessions.list(Query::default())).await.unwrap();
     assert_eq!(listed.sessions[0].message_count, 4, "taken over twice");
+}
+
+/// Two names that look alike are two sessions; what is there already stays what it is called.
+#[tokio::test]
+async fn a_session_is_not_made_of_a_name_with_what_is_not_seen() {
+    let mut suite = Suite::start().await;
+    suite.exchange("hello", "hi").await;
+    suite.stop().await;
+    let index = suite.paths().sessions("main").join("sessions.json");
+    let mut sessions: Value = serde_json::from_slice(&std::fs::read(&index).unwrap()).unwrap();
+    let mut known = sessions["agent:main:main"].clone();
+    known["sessionId"] = "0d7f4c1e-3f5b-4b53-8d05-a4d5a0f6b2c1".into();
+    known.as_object_mut().unwrap().remove("sessionFile");
+    sessions["agent:main:te\u{200b}st"] = known;
+    std::fs::write(&index, sessions.to_string()).unwrap();
+    let suite = suite.again().await;
+
+    let message = |key: &str| Message {
+        session_key: key.to_owned(),
+        ..text_of("hello")
+    };
+    for (key, character) in [
+        ("wo\u{200b}rk", "U+200B"),
+        ("work\u{202e}", "U+202E"),
+        ("telegram:\u{2066}42", "U+2066"),
+    ] {
+        let refused = suite.send(message(key)).await.err().unwrap().to_string();
+        assert!(refused.contains(character), "{refused}");
+        let created = soon(suite.sessions.create(self::named(key), vec![], "")).await;
+        let refused = created.unwrap_err().to_string();
+        assert!(refused.contains(character), "{refused}");
+    }
+    let (accepted, replies) = suite.send(message("te\u{200b}st")).await.unwrap();
+    assert_eq!(accepted.session_key, "agent:main:te\u{200b}st");
+    suite.runner.started().await;
+    suite.runner.say(&accepted.run_id, done());
+    rest(replies).await;
+    // What people and pictures are called by is seen.
+    let (accepted, replies) = suite.send(message("größe-❤\u{fe0f}")).await.unwrap();
+    suite.runner.started().await;
+    suite.runner.say(&accepted.run_id, done());
+    rest(replies).await;
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use openclaw_conversations::storage::Incoming;
+use openclaw_conversations::storage::{Incoming, TurnOptions};
 use openclaw_notable as notable;
 use openclaw_proto::event::Kind;
 use openclaw_proto::gateway::Accepted;
@@ -52,5 +52,6 @@ pub(super) fn incoming(run: &Run, text: String) -> Incoming {
         text,
         command: None,
         may_begin_anew: true,
+        options: TurnOptions::default(),
     }
 }

@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::time::Duration;
 
+use openclaw_conversations::storage::TurnOptions;
 use openclaw_proto::call::{CallError, Patience, within};
 use openclaw_proto::memory::{Hit, Recall};
 use openclaw_proto::origin::Origin;
@@ -38,6 +39,16 @@ pub(super) struct Context {
     pub(super) received_ms: i64,
     /// Notes for the user.
     pub(super) notes: Vec<String>,
+}
+
+impl Context {
+    /// With what the message wants for its turn.
+    pub(super) fn bound_by(&mut self, options: &TurnOptions) {
+        if options.light_context {
+            self.bootstrap.clear();
+        }
+        self.bootstrap.extend(options.instructions.iter().cloned());
+    }
 }
 
 /// Asks memory. Missing answers are left out, and the user is told once.

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use openclaw_conversations::Ticket;
-use openclaw_conversations::storage::{Admitted, Intent, Overrides};
+use openclaw_conversations::storage::{Admitted, Intent, Overrides, TurnOptions};
 use openclaw_proto::event::{Code, Kind};
 use openclaw_proto::gateway::{Accepted, Message as Sent};
 use openclaw_settings::Interrupted;
 
 use super::reply::Reply;
-use super::{Turns, answer, begin_anew, context, finish, follow, interrupted};
+use super::{CLOCK_SLACK_MS, Turns, answer, begin_anew, context, finish, follow, interrupted};
 use crate::bus::DomainEvent;
 use crate::run::{MessageStatus, Run};
 
@@ -39,17 +39,21 @@ pub(crate) struct Left {
     pub(crate) entries: usize,
     /// What the session wants instead of its agent's settings.
     pub(crate) overrides: Overrides,
+    /// What the message wants for its turn.
+    pub(crate) options: TurnOptions,
+    /// When it was accepted, in Unix milliseconds.
+    pub(crate) accepted_ms: i64,
 }
 
 impl Turns {
     /// Goes on with a run of a gateway that died. What it was cut off from is to be
-    /// gone on with by the message that is returned.
+    /// gone on with by the message that is returned, with what it wants for its turn.
     pub(crate) async fn resume(
         self: Arc<Self>,
         run: Arc<Run>,
         left: Left,
         mut ticket: Ticket,
-    ) -> Option<Sent> {
+    ) -> Option<(Sent, TurnOptions)> {
         run.settle(MessageStatus::Accepted(left.accepted.clone()));
         self.bus.publish(&DomainEvent::RunBegan(&run));
         tokio::select! {
@@ -58,6 +62,7 @@ impl Turns {
             () = ticket.turn() => {}
         }
         let started = Instant::now();
+        let options = left.options.clone();
         let mut reply = Reply::new(&self, &run, left.entries);
         let outcome = if run.is_absorbed() {
             Run::answered_by_gateway()
@@ -68,7 +73,7 @@ impl Turns {
         finish(reply, outcome, started).await;
         self.runs.end(&run);
         self.leave(&run, ticket).await;
-        may_go_on.then(|| message(&run))
+        may_go_on.then(|| (message(&run), options))
     }
 }
 
@@ -87,14 +92,16 @@ async fn start_again(reply: &mut Reply<'_>, left: Left) -> Kind {
     let Some(Intent::Text(text)) = left.said else {
         return interrupted();
     };
-    // When it came is not known any more: of its own session nothing is recalled.
-    let context = context::fetch(reply.turns, reply.run, &text, 0).await;
-    let admitted = Admitted {
+    let received_ms = left.accepted_ms - CLOCK_SLACK_MS;
+    let mut context = context::fetch(reply.turns, reply.run, &text, received_ms).await;
+    context.bound_by(&left.options);
+    let mut admitted = Admitted {
         accepted: left.accepted,
         transcript: left.transcript,
         said: Intent::Text(text),
         overrides: left.overrides,
     };
+    left.options.apply(&mut admitted.overrides);
     answer(reply, admitted, context).await
 }
 

@@ -182,3 +182,30 @@ fn a_number_before_a_thread_has_one_form_at_once() {
     let twice = SessionKey::stored(once.as_str(), &AgentId::main()).unwrap();
     assert_eq!(once, twice);
 }
+
+#[test]
+fn a_key_of_a_new_session_has_nothing_that_is_not_seen() {
+    let key = |raw| SessionKey::parse(raw, &AgentId::main()).unwrap();
+    for (raw, character) in [
+        ("te\u{200b}st", "U+200B"),
+        ("\u{202e}txt", "U+202E"),
+        ("a\u{ad}b", "U+00AD"),
+    ] {
+        let refused = key(raw).check_new().unwrap_err().to_string();
+        assert!(refused.contains(character), "{refused}");
+        assert!(!refused.contains(raw), "{refused}");
+    }
+    for raw in [
+        "main",
+        "telegram:42",
+        "größe",
+        "工作",
+        "❤\u{fe0f}",
+        "global",
+    ] {
+        assert_eq!(key(raw).check_new(), Ok(()), "{raw}");
+    }
+    let room = "agent:main:slack:channel:#General Chat";
+    let room = SessionKey::stored(room, &AgentId::main()).unwrap();
+    assert_eq!(room.check_new(), Ok(()));
+}

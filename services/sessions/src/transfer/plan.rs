@@ -1,14 +1,15 @@
 //! What of another state directory is taken over, and under which keys.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs;
 use std::path::Path;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use super::index::{self, Unusable};
 use super::{Existing, Plan, Skip, Source, StagedFile, Takeover};
 use crate::agent::AgentId;
 use crate::archive::{self, ArchiveName};
+use crate::disk;
 use crate::error::Error;
 use crate::key::SessionKey;
 use crate::store::{self, SessionEntry};
@@ -21,6 +22,15 @@ const UNPACKED_LIMIT: u64 = 4 << 30;
 /// Transcripts are taken over byte for byte; archives are unpacked beside
 /// their copies for it.
 pub fn plan(files: &[StagedFile], existing: &HashMap<AgentId, Existing>) -> Result<Plan, Error> {
+    plan_within(files, existing, &|| u64::MAX)
+}
+
+/// As [`plan`]; what is unpacked takes no more of the disk than `room` says before each.
+pub fn plan_within(
+    files: &[StagedFile],
+    existing: &HashMap<AgentId, Existing>,
+    room: &dyn Fn() -> u64,
+) -> Result<Plan, Error> {
     let mut by_agent: BTreeMap<&AgentId, Vec<&StagedFile>> = BTreeMap::new();
     for file in files {
         by_agent.entry(&file.agent).or_default().push(file);
@@ -32,6 +42,7 @@ pub fn plan(files: &[StagedFile], existing: &HashMap<AgentId, Existing>) -> Resu
             agent,
             existing,
             transcripts: BTreeMap::new(),
+            room,
             plan: &mut plan,
         };
         folder.take(files)?;
@@ -45,6 +56,8 @@ struct Folder<'a> {
     existing: Existing,
     /// Transcripts that are not spoken for yet.
     transcripts: BTreeMap<String, &'a StagedFile>,
+    /// Bytes that may be unpacked now.
+    room: &'a dyn Fn() -> u64,
     plan: &'a mut Plan,
 }
 
@@ -78,30 +91,25 @@ impl<'a> Folder<'a> {
     }
 
     fn index(&mut self, file: &StagedFile) -> Result<(), Error> {
-        let bytes = fs::read(&file.path).map_err(Error::io("read", &file.path))?;
-        if bytes.trim_ascii().is_empty() {
-            self.skip(
-                &file.name,
-                "it is empty; the transcripts are taken over without it",
-            );
-            return Ok(());
-        }
-        let raw: Map<String, Value> = match serde_json::from_slice(&bytes) {
-            Ok(raw) => raw,
-            Err(error) => {
-                let reason = format!("{error}; the transcripts are taken over without it");
-                self.skip(&file.name, reason);
+        let why = match index::entries(&file.path) {
+            Ok(entries) => {
+                for (key, entry) in entries {
+                    self.entry(&key, entry);
+                }
                 return Ok(());
             }
+            Err(Unusable::Unread(error)) => return Err(Error::io("read", &file.path)(error)),
+            Err(Unusable::Empty) => "it is empty".to_owned(),
+            Err(Unusable::Long(limit)) => format!("it has more than {limit} bytes"),
+            Err(Unusable::Malformed(error)) => error.to_string(),
         };
-        for (key, value) in raw {
-            self.entry(&key, value);
-        }
+        let reason = format!("{why}; the transcripts are taken over without it");
+        self.skip(&file.name, reason);
         Ok(())
     }
 
-    fn entry(&mut self, written: &str, value: Value) {
-        let entry = match store::entry_of(value) {
+    fn entry(&mut self, written: &str, entry: Option<SessionEntry>) {
+        let entry = match entry {
             Some(entry) => entry,
             None => return self.skip(written, "its index entry is not a session's"),
         };
@@ -170,8 +178,22 @@ impl<'a> Folder<'a> {
         }
         let unpacked = if name.compressed {
             let target = file.path.with_extension("unpacked");
-            match archive::unpack(&file.path, &target, UNPACKED_LIMIT) {
+            let limit = UNPACKED_LIMIT.min((self.room)());
+            match archive::unpack(&file.path, &target, limit) {
                 Ok(_) => target,
+                Err(Error::TooLong { .. }) => {
+                    // What was unpacked of it is in nobody's way.
+                    disk::if_there(std::fs::remove_file(&target))
+                        .map_err(Error::io("remove", &target))?;
+                    let reason = match limit {
+                        UNPACKED_LIMIT => format!("it has more than {limit} bytes unpacked"),
+                        left => format!(
+                            "it has more than the {left} bytes unpacked that there is room for"
+                        ),
+                    };
+                    self.skip(&file.name, reason);
+                    return Ok(());
+                }
                 Err(error) if error.is_disk_full() => return Err(error),
                 Err(error) => {
                     self.skip(&file.name, format!("it cannot be unpacked: {error}"));

@@ -13,6 +13,8 @@ use crate::outbox::NewDelivery;
 pub(crate) enum Change {
     /// A message was accepted.
     Insert(Box<Record>),
+    /// It wants these [`TurnOptions`](super::super::TurnOptions), as JSON.
+    KeepOptions { run_id: String, options: String },
     /// Its turn began.
     Running {
         run_id: String,
@@ -79,6 +81,14 @@ impl Change {
                 session_key: new.session_key.clone(),
                 run_id: new.run_id.clone(),
                 at_ms: *at_ms,
+                kinds: Vec::new(),
+            },
+            // A part of its acceptance, which is told.
+            Self::KeepOptions { run_id, .. } => Happening {
+                agent_id: String::new(),
+                session_key: String::new(),
+                run_id: run_id.clone(),
+                at_ms: 0,
                 kinds: Vec::new(),
             },
             Self::Happened(happening) => happening.clone(),

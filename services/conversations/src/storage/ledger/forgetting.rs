@@ -8,7 +8,7 @@ use super::{Ledger, failed};
 use crate::fault::LedgerError;
 
 /// The columns that have what somebody said, or an agent did.
-const SAID: [(&str, &str); 15] = [
+const SAID: [(&str, &str); 16] = [
     ("channel_peers", "name"),
     ("channel_requests", "name"),
     ("outbox", "extras"),
@@ -24,6 +24,7 @@ const SAID: [(&str, &str); 15] = [
     ("job_runs", "entry"),
     ("session_notes", "entry"),
     ("session_notes", "base"),
+    ("turn_options", "options"),
 ];
 
 impl Ledger {

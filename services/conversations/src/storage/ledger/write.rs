@@ -19,6 +19,12 @@ pub(super) fn write(
     let sequence = i64::try_from(last).unwrap_or(i64::MAX);
     let rows = match change {
         Change::Insert(record) => insert(connection, record, sequence)?,
+        Change::KeepOptions { run_id, options } => connection
+            .prepare_cached(
+                "INSERT INTO turn_options (accepted_seq, options) \
+                 SELECT accepted_seq, ?2 FROM runs WHERE run_id = ?1",
+            )?
+            .execute([run_id, options])?,
         Change::Running { run_id, at_ms, .. } => {
             connection
                 .prepare_cached("UPDATE runs SET state = 'running' WHERE run_id = ?1")?
@@ -46,6 +52,12 @@ pub(super) fn write(
             if let Some(delivery) = delivery {
                 outbox::add(connection, delivery, *at_ms)?;
             }
+            connection
+                .prepare_cached(
+                    "DELETE FROM turn_options WHERE accepted_seq = \
+                     (SELECT accepted_seq FROM runs WHERE run_id = ?1)",
+                )?
+                .execute([run_id])?;
             connection
                 .prepare_cached(
                     "UPDATE runs SET state = ?2, ended_ms = ?3, reason = ?4, outcome = ?5, \

@@ -28,6 +28,9 @@ impl StateFiles {
         if self.session_files.store(key.agent())?.get(key).is_some() {
             return Err(Refusal::Exists(key.clone()).into());
         }
+        if let Err(invalid) = key.check_new() {
+            return refused(Refusal::Key(invalid));
+        }
         let depth = match spawned_by {
             None => None,
             Some(parent) => match self.session_files.store(parent.agent())?.get(parent) {
@@ -58,6 +61,7 @@ impl StateFiles {
         if store.get(key).is_some() {
             return Ok(Done::looking(()));
         }
+        key.check_new().map_err(Fault::Key)?;
         let now = now_ms();
         store.create(key, id, now);
         if let Some(entry) = store.get_mut(key) {
