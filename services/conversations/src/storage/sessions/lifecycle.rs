@@ -29,7 +29,7 @@ impl StateFiles {
             return Err(Refusal::Exists(key.clone()).into());
         }
         if let Err(invalid) = key.check_new() {
-            return refused(Refusal::Key(invalid));
+            return Err(Refusal::Key(invalid).into());
         }
         let depth = match spawned_by {
             None => None,
