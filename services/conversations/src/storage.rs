@@ -16,6 +16,7 @@ mod orphans;
 mod policy;
 mod replay;
 mod restored;
+mod saying;
 mod session_files;
 mod sessions;
 mod staged;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::AgentCli;
+use crate::cli::AgentCli;
 
 /// What is known of it everywhere.
 pub const CLI: AgentCli = AgentCli {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::AgentCli;
+use crate::cli::AgentCli;
 
 /// What is known of it everywhere.
 pub const CLI: AgentCli = AgentCli {

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{ALL, AgentCli};
+use crate::all::ALL;
+use crate::cli::AgentCli;
 
 /// Where their programs are, by the keys that say so: each a path or a name on the PATH. It is
 /// flattened into the keys of an agent, of which it takes its own.

@@ -11,21 +11,18 @@ use openclaw_daemon::{Configuration, failure};
 use openclaw_proto::feed;
 use openclaw_sessions::forgetting::Words;
 use openclaw_sessions::store::{SessionEntry, Store};
-use openclaw_sessions::transcript::{Draft, Message};
+use openclaw_sessions::transcript::Draft;
 use openclaw_sessions::{AgentId, SessionKey, now_ms};
 
 use crate::auth_profile;
 use crate::feed::{Happening, Series};
 
 use super::command::{BackendSessions, Overrides, QueueFields, SERVER_TOOL_TOKENS, StoredRun};
-use super::delivery;
-use super::entries::Described;
 use super::home::Home;
 use super::ledger::{self, Change, Ledger, Record, Spent};
 use super::orphans;
 use super::restored;
 use super::session_files::{Appended, SessionFiles, Written};
-use super::work::Done;
 use crate::fault::Fault;
 
 /// The ledger says who said what when.
@@ -201,32 +198,6 @@ impl StateFiles {
     ) -> Result<Appended, Fault> {
         self.home.said(&drafts);
         Ok(self.session_files.append(key, drafts, now_ms())?)
-    }
-
-    /// Appends messages. `announced`: the gateway itself says that, as the delivery of that name.
-    pub(super) fn say(
-        &mut self,
-        key: &SessionKey,
-        messages: Vec<Message>,
-        announced: Option<(&str, &str)>,
-    ) -> Result<Done<()>, Fault> {
-        let (described, now) = (Described::of(&messages), now_ms());
-        let drafts = messages.into_iter().map(Draft::from).collect();
-        let Appended { written, ids } = self.append(key, drafts)?;
-        let mut happening = described.happening(key, &ids, now);
-        let mut delivery = None;
-        if let (Some((name, text)), Some(entry_id)) = (announced, ids.last()) {
-            let entry = self.session_files.store(key.agent())?.get(key);
-            let place = entry.and_then(delivery::place_of_session);
-            delivery = place.map(|place| delivery::announcement(key, name, place, text));
-            let entry_id = entry_id.clone();
-            happening.kinds.push(feed::Kind::Announcement { entry_id });
-        }
-        let said = Done::looking(())
-            .appending(Some(written.file))
-            .telling(happening);
-        let delivery = delivery.map(|new| Change::Deliver(Box::new(new), now));
-        Ok(delivery.into_iter().fold(said, Done::noting))
     }
 
     /// The last runs and what they cost, the newest first.
