@@ -34,7 +34,7 @@ pub fn block(text: &str) -> String {
 /// The first character of `text` that [`line()`] writes out because it is not seen, or not as
 /// what it is.
 #[must_use]
-pub fn unseen(text: &str) -> Option<char> {
+pub fn first_unseen(text: &str) -> Option<char> {
     let mut before = Before::default();
     text.chars().find(|c| {
         let is_unseen = is_unseen(*c, before, Form::Line);

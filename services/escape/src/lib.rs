@@ -16,4 +16,4 @@ mod unseen;
 
 pub use columns::{columns, columns_at_least, columns_at_most};
 pub use cut::{cut, line_within};
-pub use forms::{Prose, block, json, line, prose, unseen};
+pub use forms::{Prose, block, first_unseen, json, line, prose};

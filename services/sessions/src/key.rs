@@ -92,7 +92,7 @@ impl SessionKey {
     /// Names the character that is not seen.
     pub fn check_new(&self) -> Result<(), InvalidKey> {
         let name = self.rest().unwrap_or_default();
-        let Some(unseen) = openclaw_escape::unseen(name) else {
+        let Some(unseen) = openclaw_escape::first_unseen(name) else {
             return Ok(());
         };
         let number = u32::from(unseen);
