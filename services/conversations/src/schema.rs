@@ -16,207 +16,38 @@ pub(crate) const VERSION: i64 = 13;
 const PAGE: i64 = 1024;
 
 /// Since version 1.
-const RUNS: &str = "
-    CREATE TABLE runs (
-        run_id TEXT PRIMARY KEY, idempotency_key TEXT UNIQUE, session_key TEXT NOT NULL,
-        agent_id TEXT NOT NULL, session_id TEXT NOT NULL, channel TEXT NOT NULL, state TEXT NOT
-        NULL CHECK (state IN ('accepted', 'running', 'done', 'failed', 'aborted',
-        'interrupted')), user_entry_id TEXT NOT NULL, created_ms INTEGER NOT NULL, ended_ms
-        INTEGER, reason TEXT, outcome TEXT
-    ) WITHOUT ROWID;
-    CREATE INDEX open_runs ON runs (state) WHERE ended_ms IS NULL;
-";
+const RUNS: &str = include_str!("schema/runs.sql");
 
-/// The costs of turns; a table of its own, because most runs are never looked at for them. Since
-/// version 2.
-const TURNS: &str = "
-    CREATE TABLE turns (
-        run_id TEXT PRIMARY KEY REFERENCES runs (run_id) ON DELETE CASCADE, unit TEXT NOT NULL,
-        cpu_ms INTEGER NOT NULL, memory_peak_bytes INTEGER NOT NULL, tasks_peak INTEGER NOT
-        NULL, input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL, cost_usd REAL
-    ) WITHOUT ROWID;
-    CREATE INDEX runs_by_time ON runs (created_ms);
-";
+/// What turns cost; a table of its own, because most runs are never looked at
+/// for it. Since version 2.
+const TURNS: &str = include_str!("schema/turns.sql");
 
 /// Before version 3 they were made at first use and had no version.
-const SMALL_TABLES: &str = "
-    CREATE TABLE IF NOT EXISTS devices (
-        device_id TEXT NOT NULL, role TEXT NOT NULL, public_key TEXT NOT NULL, scopes TEXT NOT
-        NULL, facts TEXT NOT NULL, token_hash TEXT, created_ms INTEGER NOT NULL, approved_ms
-        INTEGER NOT NULL, issued_ms INTEGER, revoked_ms INTEGER, last_used_ms INTEGER, PRIMARY
-        KEY (device_id, role)
-    ) WITHOUT ROWID;
-    CREATE TABLE IF NOT EXISTS pairings (
-        request_id TEXT PRIMARY KEY, device_id TEXT NOT NULL, role TEXT NOT NULL, public_key
-        TEXT NOT NULL, scopes TEXT NOT NULL, facts TEXT NOT NULL, created_ms INTEGER NOT NULL,
-        UNIQUE (device_id, role)
-    ) WITHOUT ROWID;
-    CREATE TABLE IF NOT EXISTS jobs (
-        job_id TEXT PRIMARY KEY, job TEXT NOT NULL, next_ms INTEGER, updated_ms INTEGER NOT NULL
-    ) WITHOUT ROWID;
-    CREATE TABLE IF NOT EXISTS job_runs (
-        number INTEGER PRIMARY KEY, job_id TEXT NOT NULL, run_id TEXT, ended_ms INTEGER NOT
-        NULL, entry TEXT NOT NULL
-    );
-    CREATE TABLE IF NOT EXISTS heartbeats (
-        number INTEGER PRIMARY KEY CHECK (number = 1), event TEXT NOT NULL
-    );
-    CREATE TABLE IF NOT EXISTS approvals (
-        approval_id TEXT PRIMARY KEY, run_id TEXT NOT NULL, session_key TEXT NOT NULL, agent_id
-        TEXT NOT NULL, tool TEXT NOT NULL, command TEXT NOT NULL, cwd TEXT NOT NULL, reason TEXT
-        NOT NULL, created_ms INTEGER NOT NULL, expires_ms INTEGER NOT NULL, decision TEXT NOT
-        NULL, decided_by TEXT NOT NULL, decided_ms INTEGER NOT NULL, form TEXT NOT NULL DEFAULT
-        ''
-    ) WITHOUT ROWID;
-    CREATE TABLE IF NOT EXISTS command_grants (
-        agent_id TEXT NOT NULL, form TEXT NOT NULL, command TEXT NOT NULL, directory TEXT NOT
-        NULL, created_ms INTEGER NOT NULL, granted_by TEXT NOT NULL, PRIMARY KEY (agent_id,
-        form, command, directory)
-    ) WITHOUT ROWID;
-    CREATE INDEX IF NOT EXISTS job_runs_by_job ON job_runs (job_id, number);
-";
+const SMALL_TABLES: &str = include_str!("schema/small_tables.sql");
 
 /// What changed in session indexes since their files were written, and another
 /// index of the open runs. Since version 3.
-const SESSION_NOTES: &str = "
-    CREATE TABLE session_notes (
-        agent_id TEXT NOT NULL, session_key TEXT NOT NULL, entry TEXT NOT NULL, base TEXT NOT
-        NULL, PRIMARY KEY (agent_id, session_key)
-    ) WITHOUT ROWID;
-    -- By state it changed with each; the open ones are looked for in order of time.
-    DROP INDEX open_runs;
-    CREATE INDEX open_runs ON runs (created_ms) WHERE ended_ms IS NULL;
-";
+const SESSION_NOTES: &str = include_str!("schema/session_notes.sql");
 
 /// What happened and in which order: of runs in their own rows, the rest in a
 /// table. Since version 4. Runs of before are numbered as they came, which is
 /// the order in which they are listed; nothing is told of those that ended.
-const EVENTS: &str = "
-    ALTER TABLE runs ADD COLUMN accepted_seq INTEGER;
-    ALTER TABLE runs ADD COLUMN started_seq INTEGER;
-    ALTER TABLE runs ADD COLUMN started_ms INTEGER;
-    ALTER TABLE runs ADD COLUMN ended_seq INTEGER;
-    -- What was appended with the end, and where the message came from.
-    ALTER TABLE runs ADD COLUMN entries TEXT;
-    ALTER TABLE runs ADD COLUMN route TEXT;
-    UPDATE runs SET accepted_seq = ranked.place FROM
-        (SELECT run_id, row_number() OVER (ORDER BY created_ms, run_id) AS place FROM runs) AS ranked
-        WHERE ranked.run_id = runs.run_id;
-    DROP INDEX runs_by_time;
-    CREATE INDEX runs_by_seq ON runs (accepted_seq);
-    CREATE TABLE events (
-        seq           INTEGER PRIMARY KEY,
-        at_ms         INTEGER NOT NULL,
-        agent_id      TEXT NOT NULL,
-        session_key   TEXT NOT NULL,
-        run_id        TEXT NOT NULL,
-        facts         TEXT NOT NULL
-    );
-    CREATE TABLE event_series (
-        number        INTEGER PRIMARY KEY CHECK (number = 1),
-        epoch         TEXT NOT NULL,
-        taken         INTEGER NOT NULL,
-        pruned        INTEGER NOT NULL,
-        first_run     INTEGER NOT NULL
-    );
-    INSERT INTO event_series (number, epoch, taken, pruned, first_run) VALUES (
-        1, lower(hex(randomblob(8))),
-        (SELECT count(*) FROM runs), (SELECT count(*) FROM runs),
-        ifnull((SELECT min(accepted_seq) FROM runs WHERE ended_ms IS NULL),
-               (SELECT count(*) + 1 FROM runs)));
-";
+const EVENTS: &str = include_str!("schema/events.sql");
 
-/// Deliveries to channels. Since version 5.
-const OUTBOX: &str = "
-    CREATE TABLE outbox (
-        delivery_id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, kind TEXT NOT
-        NULL, channel TEXT NOT NULL, account TEXT NOT NULL, target TEXT NOT NULL, chat TEXT,
-        thread TEXT NOT NULL, session_key TEXT NOT NULL, agent_id TEXT NOT NULL, run_id TEXT NOT
-        NULL, facts TEXT NOT NULL, about INTEGER, state TEXT NOT NULL CHECK (state IN
-        ('pending', 'leased', 'delivered', 'failed')), attempts INTEGER NOT NULL, not_before_ms
-        INTEGER NOT NULL, provider_ids TEXT NOT NULL, reason TEXT NOT NULL, created_ms INTEGER
-        NOT NULL, changed_ms INTEGER NOT NULL
-    );
-    CREATE INDEX open_deliveries ON outbox (channel, account, target, thread, delivery_id)
-        WHERE state IN ('pending', 'leased');
-";
+/// What there is to say on channels. Since version 5.
+const OUTBOX: &str = include_str!("schema/outbox.sql");
 
 /// What came in on channels and what became of it, who wants to talk there and
 /// who may, and what goes with a delivery. Since version 6.
-const CHANNELS: &str = "
-    CREATE TABLE hand_ins (
-        channel TEXT NOT NULL, account TEXT NOT NULL, key TEXT NOT NULL, outcome TEXT NOT NULL,
-        at_ms INTEGER NOT NULL, PRIMARY KEY (channel, account, key)
-    ) WITHOUT ROWID;
-    CREATE INDEX hand_ins_by_time ON hand_ins (at_ms);
-    CREATE TABLE channel_requests (
-        channel TEXT NOT NULL, account TEXT NOT NULL, peer TEXT NOT NULL, code TEXT NOT NULL
-        UNIQUE, name TEXT NOT NULL, created_ms INTEGER NOT NULL, PRIMARY KEY (channel, account,
-        peer)
-    ) WITHOUT ROWID;
-    CREATE TABLE channel_peers (
-        channel TEXT NOT NULL, account TEXT NOT NULL, peer TEXT NOT NULL, name TEXT NOT NULL,
-        is_owner INTEGER NOT NULL, approved_ms INTEGER NOT NULL, PRIMARY KEY (channel, account,
-        peer)
-    ) WITHOUT ROWID;
-    ALTER TABLE outbox ADD COLUMN extras TEXT NOT NULL DEFAULT '';
-    -- Where the files of extras are, beneath the agent's workspace.
-    ALTER TABLE outbox ADD COLUMN paths TEXT NOT NULL DEFAULT '';
-";
+const CHANNELS: &str = include_str!("schema/channels.sql");
 
 /// Since version 7: what agents are to know with their next turn.
-const NOTICES: &str = "
-    CREATE TABLE notices (
-        notice_id     INTEGER PRIMARY KEY AUTOINCREMENT,
-        session_key   TEXT NOT NULL,
-        text          TEXT NOT NULL,
-        at_ms         INTEGER NOT NULL
-    );
-    CREATE INDEX notices_by_session ON notices (session_key, notice_id);
-";
+const NOTICES: &str = include_str!("schema/notices.sql");
 
 /// Tables whose rows are longer than a quarter of a page, with a rowid: without one
 /// such a row lies partly on a page of its own, which is read with each comparison
 /// of a search and written with each change. Since version 8.
-const ROWS: &str = "
-    DROP INDEX open_runs;
-    DROP INDEX runs_by_seq;
-    ALTER TABLE turns RENAME TO old_turns;
-    ALTER TABLE runs RENAME TO old_runs;
-    ALTER TABLE session_notes RENAME TO old_session_notes;
-    CREATE TABLE runs (
-        run_id TEXT NOT NULL PRIMARY KEY, idempotency_key TEXT UNIQUE, session_key TEXT NOT
-        NULL, agent_id TEXT NOT NULL, session_id TEXT NOT NULL, channel TEXT NOT NULL, state
-        TEXT NOT NULL CHECK (state IN ('accepted', 'running', 'done', 'failed', 'aborted',
-        'interrupted')), user_entry_id TEXT NOT NULL, created_ms INTEGER NOT NULL, ended_ms
-        INTEGER, reason TEXT, outcome TEXT, accepted_seq INTEGER, started_seq INTEGER,
-        started_ms INTEGER, ended_seq INTEGER, entries TEXT, route TEXT
-    );
-    CREATE TABLE turns (
-        run_id TEXT PRIMARY KEY REFERENCES runs (run_id) ON DELETE CASCADE, unit TEXT NOT NULL,
-        cpu_ms INTEGER NOT NULL, memory_peak_bytes INTEGER NOT NULL, tasks_peak INTEGER NOT
-        NULL, input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL, cost_usd REAL
-    ) WITHOUT ROWID;
-    CREATE TABLE session_notes (
-        agent_id TEXT NOT NULL, session_key TEXT NOT NULL, entry TEXT NOT NULL, base TEXT NOT
-        NULL, PRIMARY KEY (agent_id, session_key)
-    );
-    INSERT INTO runs (run_id, idempotency_key, session_key, agent_id, session_id, channel, state,
-            user_entry_id, created_ms, ended_ms, reason, outcome, accepted_seq, started_seq,
-            started_ms, ended_seq, entries, route)
-        SELECT run_id, idempotency_key, session_key, agent_id, session_id, channel, state,
-            user_entry_id, created_ms, ended_ms, reason, outcome, accepted_seq, started_seq,
-            started_ms, ended_seq, entries, route
-        FROM old_runs ORDER BY accepted_seq;
-    INSERT INTO turns SELECT * FROM old_turns;
-    INSERT INTO session_notes SELECT * FROM old_session_notes;
-    -- The turns first: they would go with their runs.
-    DROP TABLE old_turns;
-    DROP TABLE old_runs;
-    DROP TABLE old_session_notes;
-    CREATE INDEX open_runs ON runs (created_ms) WHERE ended_ms IS NULL;
-    CREATE INDEX runs_by_seq ON runs (accepted_seq);
-";
+const ROWS: &str = include_str!("schema/rows.sql");
 
 /// Why the tables cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -231,7 +62,8 @@ pub enum SchemaError {
     Newer(i64),
 }
 
-/// How long another writer of the file may take, or a reader such as a backup may hold it.
+/// How long another writer of the file may take, or a reader such as a backup may
+/// hold it.
 const BUSY_DEADLINE: Duration = Duration::from_secs(5);
 
 /// Opens the file, with its tables up to date. Every transaction takes the
@@ -300,8 +132,9 @@ fn make_pages_small(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch("VACUUM")
 }
 
-/// Tables as they were before a command was allowed for one directory. What was allowed then does
-/// not say where, so it is asked about again; the decided approvals still tell of it.
+/// Tables as they were before a command was allowed for one directory. What was
+/// allowed then does not say where, so it is asked about again; the decided
+/// approvals still tell of it.
 fn allow_for_one_directory(connection: &Connection) -> rusqlite::Result<()> {
     if !has_column(connection, "approvals", "form")? {
         connection
@@ -333,7 +166,7 @@ fn has_column(connection: &Connection, table: &str, column: &str) -> rusqlite::R
 mod tests {
     use super::*;
 
-    /// The contents of a file: its tables with their SQL, and its version.
+    /// What a file has: tables with their SQL, and its version.
     fn made(connection: &Connection) -> (Vec<String>, i64) {
         let mut statement = connection
             .prepare("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name")

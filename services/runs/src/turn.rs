@@ -174,7 +174,7 @@ impl Turns {
                 (Some((mut context, together)), Intent::Text(_)) => {
                     let mut admitted = *admitted;
                     context.bound_by(&options);
-                    options.apply(&mut admitted.overrides);
+                    admitted.overrides.put_over(&options);
                     if let Some(text) = together {
                         admitted.said = Intent::Text(text);
                     }

@@ -9,6 +9,7 @@ use openclaw_proto::runner::AuthProfile;
 use openclaw_sessions::SessionKey;
 use openclaw_sessions::store::BackendSession;
 use openclaw_sessions::transcript::{Message, Usage};
+use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 
 use super::ledger::Record;
@@ -89,6 +90,25 @@ pub struct Overrides {
     pub auth_profile: Option<AuthProfile>,
     /// Tokens that what servers of tools offered took of a request of its last turn.
     pub server_tool_tokens: u64,
+}
+
+impl Overrides {
+    /// With what a message wants for its turn alone over them.
+    pub fn put_over(&mut self, options: &TurnOptions) {
+        if options.model.is_some() {
+            self.model.clone_from(&options.model);
+        }
+        if options.thinking_level.is_some() {
+            self.thinking_level.clone_from(&options.thinking_level);
+        }
+        if options.limits.is_empty() {
+            return;
+        }
+        // What is no object is told of by the runner, where it is alone.
+        let mut all: Map<String, Value> = serde_json::from_str(&self.limits).unwrap_or_default();
+        all.extend(options.limits.clone());
+        self.limits = Value::Object(all).to_string();
+    }
 }
 
 /// The field of a session's entry for [`Overrides::server_tool_tokens`].
@@ -187,4 +207,37 @@ pub(super) fn backend_session_of(outcome: &Kind) -> Option<(&str, &str)> {
     };
     let session = session.as_deref()?;
     (!backend.is_empty()).then_some((backend, session))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn overrides_give_way_to_what_a_message_wants() {
+        let mut overrides = Overrides {
+            model: Some("a/b".to_owned()),
+            thinking_level: Some("low".to_owned()),
+            limits: json!({ "costPerTurn": 2, "steps": 3 }).to_string(),
+            ..Overrides::default()
+        };
+        let before = overrides.clone();
+        overrides.put_over(&TurnOptions::default());
+        assert_eq!(overrides, before);
+        let Value::Object(limits) = json!({ "costPerTurn": 1 }) else {
+            panic!("no object");
+        };
+        let options = TurnOptions {
+            model: Some("c/d".to_owned()),
+            limits,
+            ..TurnOptions::default()
+        };
+        overrides.put_over(&options);
+        assert_eq!(overrides.model.as_deref(), Some("c/d"));
+        assert_eq!(overrides.thinking_level.as_deref(), Some("low"));
+        let limits: Value = serde_json::from_str(&overrides.limits).unwrap();
+        assert_eq!(limits, json!({ "costPerTurn": 1, "steps": 3 }));
+    }
 }

@@ -4,8 +4,6 @@ use openclaw_proto::runner::ContextFile;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::command::Overrides;
-
 /// What a message wants for its turn alone, beside and instead of what its session
 /// wants. The ledger keeps it until the run ends, so that a turn that another gateway
 /// begins is bounded as its sender said.
@@ -18,7 +16,7 @@ pub struct TurnOptions {
     /// How much the model is to think.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking_level: Option<String>,
-    /// Limits of the turn, as [`Overrides::limits`] has them.
+    /// Limits of the turn, as a session has them, a JSON object.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub limits: Map<String, Value>,
     /// Without the files that a conversation begins with.
@@ -37,24 +35,6 @@ impl TurnOptions {
         }
         serde_json::to_string(self).ok()
     }
-
-    /// Puts them over what the session wants.
-    pub fn apply(&self, overrides: &mut Overrides) {
-        if self.model.is_some() {
-            overrides.model.clone_from(&self.model);
-        }
-        if self.thinking_level.is_some() {
-            overrides.thinking_level.clone_from(&self.thinking_level);
-        }
-        if self.limits.is_empty() {
-            return;
-        }
-        // What is no object is told of by the runner, where it is alone.
-        let mut all: Map<String, Value> =
-            serde_json::from_str(&overrides.limits).unwrap_or_default();
-        all.extend(self.limits.clone());
-        overrides.limits = Value::Object(all).to_string();
-    }
 }
 
 #[cfg(test)]
@@ -62,32 +42,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-
-    #[test]
-    fn turn_options_hold_instead_of_what_the_session_wants() {
-        let mut overrides = Overrides {
-            model: Some("a/b".to_owned()),
-            thinking_level: Some("low".to_owned()),
-            limits: json!({ "costPerTurn": 2, "steps": 3 }).to_string(),
-            ..Overrides::default()
-        };
-        let before = overrides.clone();
-        TurnOptions::default().apply(&mut overrides);
-        assert_eq!(overrides, before);
-        let Value::Object(limits) = json!({ "costPerTurn": 1 }) else {
-            panic!("no object");
-        };
-        let options = TurnOptions {
-            model: Some("c/d".to_owned()),
-            limits,
-            ..TurnOptions::default()
-        };
-        options.apply(&mut overrides);
-        assert_eq!(overrides.model.as_deref(), Some("c/d"));
-        assert_eq!(overrides.thinking_level.as_deref(), Some("low"));
-        let limits: Value = serde_json::from_str(&overrides.limits).unwrap();
-        assert_eq!(limits, json!({ "costPerTurn": 1, "steps": 3 }));
-    }
 
     #[test]
     fn turn_options_are_read_as_they_were_kept() {

@@ -101,7 +101,7 @@ async fn start_again(reply: &mut Reply<'_>, left: Left) -> Kind {
         said: Intent::Text(text),
         overrides: left.overrides,
     };
-    left.options.apply(&mut admitted.overrides);
+    admitted.overrides.put_over(&left.options);
     answer(reply, admitted, context).await
 }
 
