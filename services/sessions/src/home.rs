@@ -11,6 +11,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
+use nix::fcntl::{Flock, FlockArg};
 use serde::{Deserialize, Serialize};
 
 use crate::disk;
@@ -132,11 +133,12 @@ impl Document {
 
 /// The file while no exchange is being written into it.
 fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let mut file = File::open(path)?;
-    // Where there are no locks, whoever writes puts a copy in its place.
-    let _ = file.lock_shared();
     let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)?;
+    match Flock::lock(File::open(path)?, FlockArg::LockShared) {
+        Ok(file) => (&*file).read_to_end(&mut bytes)?,
+        // Where there are no locks, whoever writes puts a copy in its place.
+        Err((mut file, _)) => file.read_to_end(&mut bytes)?,
+    };
     Ok(bytes)
 }
 

@@ -5,6 +5,8 @@ use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
+use nix::fcntl::{Flock, FlockArg};
+
 use super::{Document, NewExchange};
 use crate::disk;
 use crate::error::Error;
@@ -128,9 +130,9 @@ impl View {
     /// file system without locks, costs a copy.
     fn extend_with(&self, exchange: NewExchange, known: Known) -> io::Result<Known> {
         let file = File::options().write(true).open(&self.path)?;
-        if file.try_lock().is_err() {
+        let Ok(file) = Flock::lock(file, FlockArg::LockExclusiveNonblock) else {
             return self.replace_with(exchange, known);
-        }
+        };
         let added = put(&file, exchange, known);
         if added.is_err() {
             // The disk took a part of it: these bytes have their place already.
@@ -220,11 +222,11 @@ mod tests {
         let same = |file: &File| file.metadata().unwrap().ino();
         assert_eq!(same(&file), same(&File::open(&path).unwrap()));
         // Who reads is not disturbed.
-        file.lock_shared().unwrap();
+        let file = Flock::lock(file, FlockArg::LockShared).unwrap();
         view.add(exchange(92)).unwrap();
         assert_ne!(same(&file), same(&File::open(&path).unwrap()));
         let mut read = Vec::new();
-        (&file).read_to_end(&mut read).unwrap();
+        (&*file).read_to_end(&mut read).unwrap();
         assert_eq!(read, all(91));
         assert_eq!(fs::read(&path).unwrap(), all(92));
     }
@@ -246,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_was_deleted_is_noticed() {
+    fn file_that_was_deleted_is_noticed() {
         let dir = tempfile::tempdir().unwrap();
         let mut view = View::new(dir.path().join("default.json"));
         assert!(!view.is_known());
