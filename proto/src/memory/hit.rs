@@ -408,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_is_new_few_and_within_the_budget() {
+    fn hit_what_is_given_is_new_few_and_within_the_budget() {
         let recall = Recall {
             passages: vec![
                 recalled("known", 10),
@@ -428,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_added_comes_behind_and_once() {
+    fn hit_what_is_added_comes_behind_and_once() {
         let all = |paths: &[&str]| paths.iter().map(|path| recalled(path, 1)).collect();
         let mut all = Recall {
             passages: all(&["own", "a"]),

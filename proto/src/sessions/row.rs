@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_is_its_session_in_the_state_said_last() {
+    fn row_is_its_session_in_the_state_said_last() {
         let row = Row::new(session());
         assert_eq!(row.session(), Ok(session()));
         let active = Session {
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_session_is_refused() {
+    fn row_what_is_no_session_is_refused() {
         let rows = Rows::from(ListSessionsResponse {
             sessions: vec![Bytes::from_static(b"\x0a\xff")],
             total: 1,

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_of_an_unknown_provider_is_told_with_its_key() {
+    fn model_of_an_unknown_provider_is_told_with_its_key() {
         for backend in ["auto", "native"] {
             let file = format!(
                 "{{agents: {{defaults: {{backend: '{backend}', model: 'nosuch/m'}},
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_that_lacks_its_key_is_told_and_one_that_has_it_is_not() {
+    fn model_that_lacks_its_key_is_told_and_one_that_has_it_is_not() {
         let file = "{agents: {defaults: {backend: 'native', model: 'openai/gpt-5'}}}";
         let without = answering(file, "main", &[]);
         assert_eq!(told(&without), [("agents.defaults.model", true)]);
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fallback_that_cannot_answer_is_told_and_stops_nothing() {
+    fn fallback_that_cannot_answer_is_told_and_stops_nothing() {
         let file = "{agents: {defaults: {backend: 'native', model: {primary: 'ollama/m',
                      fallbacks: ['openai/m', 'nosuch/m']}}}}";
         let main = answering(file, "main", &[]);
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cli_that_is_missing_is_told_with_the_key_of_the_backend() {
+    fn cli_that_is_missing_is_told_with_the_key_of_the_backend() {
         let file = "{agents: {defaults: {backend: 'claude-cli', claudeCliPath: '/no/such'}}}";
         let main = answering(file, "main", &[]);
         assert_eq!(told(&main), [("agents.defaults.backend", true)]);
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_that_its_cli_does_not_ask_is_told_with_its_key() {
+    fn model_that_its_cli_does_not_ask_is_told_with_its_key() {
         let file = "{agents: {entries: {main: {}, c: {backend: 'claude-cli', \
                      claudeCliPath: '/bin/true', model: 'ollama/qwen3'}}}}";
         let c = answering(file, "c", &[("ANTHROPIC_API_KEY", "k")]);

@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_level_that_is_not_set_is_the_strictest_that_holds() {
+    fn level_that_is_not_set_is_the_strictest_that_holds() {
         for (failing, expected) in [
             (&[][..], Level::Strict),
             (&[Part::PathRules], Level::Namespaces),
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_level_that_is_set_is_kept_or_refused() {
+    fn level_that_is_set_is_kept_or_refused() {
         let report = report(&[Part::Namespaces]);
         let kept = choose(&report, Some(Level::Text), Missing::Refuse);
         assert_eq!(kept.unwrap(), Level::Text);
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_level_that_may_be_weakened_is_the_next_lower_one_that_holds() {
+    fn level_that_may_be_weakened_is_the_next_lower_one_that_holds() {
         let weakened =
             |failing: &[Part], wanted| choose(&report(failing), Some(wanted), Missing::Weaken);
         for (failing, wanted, expected) in [

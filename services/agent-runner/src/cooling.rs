@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_left_alone_comes_last_over_restarts() {
+    fn cooling_who_is_left_alone_comes_last_over_restarts() {
         let folder = tempfile::tempdir().unwrap();
         let state = folder.path().to_str().unwrap();
         let environment: Environment = [("OPENCLAW_STATE_DIR", state)].into_iter().collect();

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_twice_is_taken_once() {
+    fn log_what_is_told_twice_is_taken_once() {
         let log = Log::new("r".to_owned());
         let event = Event {
             run_id: "r".to_owned(),

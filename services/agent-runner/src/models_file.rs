@@ -135,7 +135,7 @@ mod tests {
     use openclaw_config::secret::Secret;
 
     #[test]
-    fn it_says_what_can_be_used_and_no_secret() {
+    fn models_file_says_what_can_be_used_and_no_secret() {
         let folder = tempfile::tempdir().unwrap();
         let state = folder.path();
         fs::create_dir_all(state.join("agents/main/auth")).unwrap();

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_that_was_made_anew_is_another() {
+    fn folder_that_was_made_anew_is_another() {
         let dir = tempfile::tempdir().unwrap();
         let workspace = dir.path().join("workspace");
         fs::create_dir(&workspace).unwrap();

@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_reader_is_told_of_its_file() {
+    async fn reader_is_told_of_its_file() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("r.events");
         std::fs::write(&file, "").unwrap();

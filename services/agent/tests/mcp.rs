@@ -91,7 +91,7 @@ fn program(path: &str) -> Command {
 }
 
 #[test]
-fn the_built_in_tools_are_listed_and_work() {
+fn built_in_tools_are_listed_and_work() {
     let folder = tempfile::tempdir().unwrap();
     let mut server = Server::start(folder.path(), None);
     let listed = server.ask("tools/list", json!({}));
@@ -131,7 +131,7 @@ fn the_built_in_tools_are_listed_and_work() {
 }
 
 #[test]
-fn a_failed_tool_is_a_result_that_names_tool_type_and_message() {
+fn failed_tool_is_a_result_that_names_tool_type_and_message() {
     let folder = tempfile::tempdir().unwrap();
     let mut server = Server::start(folder.path(), None);
     let (text, failed) = server.call("read_file", json!({"path": "missing"}));
@@ -262,7 +262,7 @@ fn calls_are_made_at_the_same_time_but_those_that_change_files() {
 }
 
 #[test]
-fn a_cancelled_call_ends_its_command() {
+fn cancelled_call_ends_its_command() {
     let folder = tempfile::tempdir().unwrap();
     let mut server = Server::start(folder.path(), None);
     let command = "echo $$ > pid.new; mv pid.new pid; exec sleep 300";
@@ -285,7 +285,7 @@ fn a_cancelled_call_ends_its_command() {
 }
 
 #[test]
-fn the_file_size_limit_is_an_error_and_not_the_end() {
+fn file_size_limit_is_an_error_and_not_the_end() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = program("sh");
     command

@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_day_has_marks() {
+    fn day_has_marks() {
         let noon = 1_683_547_200_000; // 2023-05-08T12:00:00Z
         let marks = marks(noon).unwrap();
         assert!(marks.contains(&Mark::Month(5)) && marks.contains(&Mark::Year(2023)));

@@ -515,7 +515,7 @@ mod tests {
     }
 
     #[test]
-    fn every_line_has_words_of_five_languages() {
+    fn lexicon_every_line_has_words_of_five_languages() {
         for line in CONCEPTS.lines() {
             assert_eq!(line.split('|').count(), 5, "{line}");
             let fact = line.split_once(": ").map(|(fact, _)| Traits::named(fact));

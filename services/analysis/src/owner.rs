@@ -154,14 +154,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_ours_is_not_somebody_elses() {
+    fn owner_what_is_ours_is_not_somebody_elses() {
         let ours = |sentence| is_ours(sentence, |word| word == "passport" || word == "Pass");
         assert!(ours("My passport expires in May") && ours("unser Pass gilt noch"));
         assert!(!ours("My brother has a passport") && !ours("Ellis's passport expires"));
     }
 
     #[test]
-    fn what_begins_with_a_thing_names_one() {
+    fn owner_what_begins_with_a_thing_names_one() {
         for sentence in [
             "Insured with Petwell, £11 a month",
             "| Batterie | 96 € |",

@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_points_back_is_told_by_its_first_words() {
+    fn reference_what_points_back_is_told_by_its_first_words() {
         assert!(refers_back("The next is due in June") && refers_back("She left"));
         assert!(!refers_back("Bob said she left next"));
         assert!(refers("Bob said she left") && !refers("Bob left"));

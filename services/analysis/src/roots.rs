@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_is_called_otherwise_as_a_woman_is_found() {
+    fn roots_who_is_called_otherwise_as_a_woman_is_found() {
         for (language, one, other) in [
             (Language::French, "instituteur", "institutrice"),
             (Language::French, "coiffeuse", "coiffeur"),
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn long_words_are_cut_short_as_people_do() {
+    fn roots_long_words_are_cut_short_as_people_do() {
         let short = |word, language: Language| language.short_forms(word);
         let fisio = stem("fisio", Language::Spanish).into_owned();
         assert!(short("fisioterapeuta", Language::Spanish).contains(&fisio));
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn who_does_it_is_found_by_what_is_done() {
+    fn roots_who_does_it_is_found_by_what_is_done() {
         let is_root = |word: &str, doer: &str| {
             let doer = stem(doer, Language::English).into_owned();
             Language::English.roots(word).contains(&doer)

@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn every_language_has_words_as_they_are_looked_up() {
+    fn stop_words_every_language_has_words_as_they_are_looked_up() {
         for language in Language::ALL {
             let words = language.stop_words();
             assert!(words.split_whitespace().count() > 50, "{language:?}");

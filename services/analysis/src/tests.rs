@@ -66,7 +66,7 @@ fn scripts_without_spaces_are_cut_in_bigrams() {
 }
 
 #[test]
-fn the_language_is_known_by_its_stop_words() {
+fn language_is_known_by_its_stop_words() {
     assert_eq!(
         language_of("Ich habe die Wohnung nicht gemietet"),
         Language::German
@@ -138,7 +138,7 @@ fn forms_of_a_word_meet_in_every_language() {
 }
 
 #[test]
-fn a_script_tells_where_no_word_does() {
+fn script_tells_where_no_word_does() {
     assert_eq!(language_of("Купить билеты"), Language::Russian);
     assert_eq!(language_of("Καλημέρα"), Language::Greek);
     assert_eq!(language_of("kernel 6.1 東京"), Language::English);
@@ -146,7 +146,7 @@ fn a_script_tells_where_no_word_does() {
 
 proptest::proptest! {
     #[test]
-    fn any_text_is_analysed_in_any_language(
+    fn analysis_any_text_is_analysed_in_any_language(
         text in proptest::prop_oneof!["\\PC{0,40}", "[a-zäöüßéçñøåžčşğ']{1,20}", "[а-яёљњћђ]{1,20}",
             "[α-ωάέήίόύώς]{1,20}", "[\u{600}-\u{6ff}]{1,20}", "[\u{900}-\u{97f}]{1,20}",
             "[\u{b80}-\u{bff}]{1,20}", "[\u{531}-\u{58f}]{1,20}", "[\u{590}-\u{5ff}]{1,20}"]

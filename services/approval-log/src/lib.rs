@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_first_decision_is_kept_and_always_is_a_grant() {
+    async fn first_decision_is_kept_and_always_is_a_grant() {
         let folder = tempfile::tempdir().unwrap();
         let approval_log = ApprovalLog::new(Database::at(folder.path().join("ledger.sqlite")));
         approval_log.asked(asked("a", "make")).await.unwrap();
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_was_not_whole_is_not_granted() {
+    async fn approval_log_what_was_not_whole_is_not_granted() {
         let folder = tempfile::tempdir().unwrap();
         let approval_log = ApprovalLog::new(Database::at(folder.path().join("ledger.sqlite")));
         let cut = Approval {
@@ -332,7 +332,7 @@ mod tests {
     /// Those of before are listed, and say nothing of how confined they were; allowed once
     /// more, they do.
     #[tokio::test]
-    async fn a_grant_says_how_confined_it_was_last_allowed() {
+    async fn grant_says_how_confined_it_was_last_allowed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ledger.sqlite");
         let approval_log = ApprovalLog::new(Database::at(path.clone()));
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_run_that_is_over_leaves_nothing_undecided() {
+    async fn run_that_is_over_leaves_nothing_undecided() {
         let folder = tempfile::tempdir().unwrap();
         let approval_log = ApprovalLog::new(Database::at(folder.path().join("ledger.sqlite")));
         approval_log.asked(asked("a", "make")).await.unwrap();

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn any_text_is_read() {
+    fn named_any_text_is_read() {
         for text in [
             "",
             "@",

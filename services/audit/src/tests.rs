@@ -41,7 +41,7 @@ fn found(home: &Path) -> BTreeSet<&'static str> {
 }
 
 #[test]
-fn there_are_checks_with_ids_and_remedies_of_their_own() {
+fn audit_there_are_checks_with_ids_and_remedies_of_their_own() {
     let ids: BTreeSet<&str> = checks().map(|check| check.id).collect();
     assert!(ids.len() >= 40, "{}", ids.len());
     assert_eq!(ids.len(), checks().count());
@@ -112,7 +112,7 @@ fn modes_that_let_others_in_are_found() {
 }
 
 #[test]
-fn who_may_do_what_is_said() {
+fn audit_who_may_do_what_is_said() {
     let home = tempfile::tempdir().unwrap();
     let place = home.path().join("env");
     let all = [
@@ -287,7 +287,7 @@ fn configuration_that_opens_more_is_found() {
 }
 
 #[test]
-fn no_secret_is_said() {
+fn audit_no_secret_is_said() {
     let home = tempfile::tempdir().unwrap();
     let text =
         "{ gateway: { auth: { token: 'sesame' } }, hooks: { enabled: true, token: 'sesame' } }";

@@ -321,7 +321,7 @@ mod tests {
     }
     /// What was removed was named by its path, which the agent could swap.
     #[test]
-    fn what_a_turn_left_is_removed_and_nothing_it_links_to() {
+    fn places_what_a_turn_left_is_removed_and_nothing_it_links_to() {
         let state = tempfile::tempdir().unwrap();
         let state_text = state.path().to_str().unwrap();
         let environment: Environment = [("OPENCLAW_STATE_DIR", state_text)].into_iter().collect();

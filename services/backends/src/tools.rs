@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tools_of_codex_follow_the_policy() {
+    fn tools_of_codex_follow_the_policy() {
         let search = Grants::of(&AgentSandbox {
             level: None,
             network: Network::ModelOnly,
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_granted_holds_where_no_more_can_be_done() {
+    fn tools_what_was_granted_holds_where_no_more_can_be_done() {
         let at = |level: Level| Terms {
             level: level.name().to_owned(),
             network: Network::ModelOnly.name().to_owned(),
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn an_offer_has_what_the_policy_leaves() {
+    fn offer_has_what_the_policy_leaves() {
         let (policy, rules) = with(&["group:fs"], approval::Ask::Always);
         let offer = offer(&policy, &rules);
         assert!(!offer.has("read_file") && offer.has("memory_search"));

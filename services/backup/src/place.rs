@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_in_the_home_is_in_this_one() {
+    fn place_what_was_in_the_home_is_in_this_one() {
         let manifest = Manifest {
             home: Some("/home/old".into()),
             state: "/home/old/.openclaw".into(),

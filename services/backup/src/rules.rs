@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_made_anew_is_held() {
+    fn rules_what_cannot_be_made_anew_is_held() {
         for path in [
             "openclaw.json",
             "openclaw.json.last-good",
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_of_a_process_or_can_be_made_anew_is_not() {
+    fn rules_what_is_of_a_process_or_can_be_made_anew_is_not() {
         for path in [
             "run",
             "state/gateway.lock",

@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_dead_processes_left_goes_and_what_lives_stays() {
+    fn unfinished_what_dead_processes_left_goes_and_what_lives_stays() {
         let top = tempfile::tempdir().unwrap();
         let living = Beside::new(top.path(), BACKUP, &Unfinished::default()).unwrap();
         let left = |name: &str| top.path().join(format!("{RESTORE}{name}"));

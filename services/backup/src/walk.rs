@@ -340,7 +340,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_agents_make_leaves_room_for_the_rest() {
+    fn walk_what_agents_make_leaves_room_for_the_rest() {
         let folder = tempfile::tempdir().unwrap();
         let folder = Rc::new(Folder::open(folder.path()).unwrap().unwrap());
         let place = |found| Place {

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_near_is_offered() {
+    fn mistake_what_is_near_is_offered() {
         let one = |name: &str| format!("a similar subcommand exists: '{name}'");
         for (line, name) in [
             ("stauts", "status"),
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_near_or_is_hidden_is_not() {
+    fn mistake_what_is_not_near_or_is_hidden_is_not() {
         for line in [
             "a",
             "activat",

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_cannot_be_read_is_not_kept() {
+    fn text_that_cannot_be_read_is_not_kept() {
         assert_eq!(text("{ token: 'x'", "{}").text, None);
         assert_eq!(text("", "{}").text, None);
         assert_eq!(text("{ a: 1 }", "{}").text.unwrap(), "{ a: 1 }");

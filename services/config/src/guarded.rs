@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_holds_the_state_or_is_of_it_is_read_by_nobody_else() {
+    fn guarded_what_holds_the_state_or_is_of_it_is_read_by_nobody_else() {
         let folder = tempfile::tempdir().unwrap();
         let home = folder.path();
         let state = home.join(".openclaw");
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn what_logins_run_is_read_and_not_written() {
+    fn guarded_what_logins_run_is_read_and_not_written() {
         let folder = tempfile::tempdir().unwrap();
         let guarded = guarded(folder.path());
         for name in [

@@ -275,7 +275,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(256))]
 
         #[test]
-        fn what_is_shown_can_be_typed(parts in proptest::collection::vec(".{1,8}", 1..4)) {
+        fn key_what_is_shown_can_be_typed(parts in proptest::collection::vec(".{1,8}", 1..4)) {
             let path: KeyPath = parts.into_iter().collect();
             prop_assert_eq!(KeyPath::parse(&path.to_string()), Ok(path));
         }

@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn a_third_of_the_letters_may_differ() {
+    fn third_of_the_letters_may_differ() {
         assert_eq!(nearest("abcdxx", ["abcdef"]), Some("abcdef"));
         assert_eq!(nearest("abcxxx", ["abcdef"]), None);
         assert_eq!(nearest("ax", ["ab"]), Some("ab"));

@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comment_without_end_is_not_an_empty_file() {
+    fn comment_without_end_is_not_an_empty_file() {
         let error = parsed("{ a: 1 }\n/* left open").unwrap_err();
         assert!(error.to_string().contains("openclaw.json:2:"), "{error}");
         assert!(parsed("/* left open").is_err());

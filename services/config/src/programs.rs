@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_that_is_not_there_is_told_from_one_that_cannot_run() {
+    fn program_that_is_not_there_is_told_from_one_that_cannot_run() {
         let folder = tempfile::tempdir().unwrap();
         let text = folder.path().to_str().unwrap();
         let environment = [("PATH", text)].into_iter().collect();

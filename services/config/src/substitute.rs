@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_named_and_left() {
+    fn substitute_what_is_missing_is_named_and_left() {
         let mut document = json!({
             "models": {"list": ["${NOPE}"]}, "gateway": {"x": "${NOPE}"}, "logging": {"y": "${NOPE}"},
         });
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_its_owner_alone_misses_is_done_without() {
+    fn substitute_what_its_owner_alone_misses_is_done_without() {
         let mut document = json!({
             "models": {"providers": {"x": {"apiKey": "${A}"}}, "default": "${B}"},
             "mcp": {"servers": {"s": {"env": {"T": "${C}"}, "command": "${D}"}}},

@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_but_comments_is_nothing() {
+    fn syntax_nothing_but_comments_is_nothing() {
         assert_eq!(parse(" \n// x\n/* y */"), Ok(None));
         assert_eq!(parse(""), Ok(None));
     }
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_structure_is_a_fault() {
+    fn syntax_what_has_no_structure_is_a_fault() {
         for text in [
             "{", "{a}", "{a:}", "[1 2]", "'x", "1 2", "{,}", "]", "{} /* x",
         ] {

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_that_fails_changes_nothing() {
+    fn write_that_fails_changes_nothing() {
         let error = atomic(Path::new("/nonexistent/x"), b"1").unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
     }

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_fails_is_undone_and_named() {
+    async fn database_what_fails_is_undone_and_named() {
         let dir = tempfile::tempdir().unwrap();
         let database = Database::at(dir.path().join("ledger.sqlite"));
         let insert = |id: &'static str| {

@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_has_one_turn_at_a_time_in_order() {
+    fn session_has_one_turn_at_a_time_in_order() {
         let lanes = Lanes::new(8);
         let mut tickets: Vec<_> = ["1", "2", "3"]
             .map(|run| lanes.enter(&key("a"), run).unwrap())
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cap_holds_over_all_sessions_and_can_change() {
+    fn cap_holds_over_all_sessions_and_can_change() {
         let lanes = Lanes::new(1);
         let first = lanes.enter(&key("a"), "1").unwrap();
         let mut second = lanes.enter(&key("b"), "2").unwrap();
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_takes_so_many_messages() {
+    fn session_takes_so_many_messages() {
         let lanes = Lanes::new(1);
         let tickets: Vec<_> = (0..=WAITING_LIMIT)
             .map(|n| lanes.enter(&key("a"), &n.to_string()).unwrap())
@@ -285,7 +285,7 @@ mod tests {
         /// Whatever the order of coming and going: never more than the cap,
         /// never two of one session, and somebody runs when anybody waits.
         #[test]
-        fn nobody_is_lost(cap in 1usize..4, steps in proptest::collection::vec((0usize..4, any::<bool>()), 1..60)) {
+        fn lanes_nobody_is_lost(cap in 1usize..4, steps in proptest::collection::vec((0usize..4, any::<bool>()), 1..60)) {
             let lanes = Lanes::new(cap);
             let mut tickets: Vec<Vec<(Ticket, bool)>> = (0..4).map(|_| Vec::new()).collect();
             for (session, enter) in steps {

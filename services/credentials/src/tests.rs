@@ -15,7 +15,7 @@ fn place(files: &[(&str, &str)]) -> (tempfile::TempDir, Paths) {
 }
 
 #[test]
-fn every_shape_is_read() {
+fn credentials_every_shape_is_read() {
     let seed = json!({
         "id": "anthropic:work", "provider": "anthropic", "failureCount": 2, "cooldownUntil": 5,
         "credential": {"type": "oauth", "accessToken": "a", "refreshToken": "r", "expiresAt": 9},
@@ -54,7 +54,7 @@ fn every_shape_is_read() {
 }
 
 #[test]
-fn what_is_wrong_is_named_and_the_rest_is_used() {
+fn credentials_what_is_wrong_is_named_and_the_rest_is_used() {
     let good = json!([{"id": "a", "provider": "x", "credential": {"type": "token", "token": "t"}}]);
     let (_folder, paths) = place(&[
         ("auth/a.json", &good.to_string()),
@@ -166,7 +166,7 @@ fn usage_is_kept_beside_the_profiles() {
 }
 
 #[test]
-fn the_service_managers_credentials_are_profiles() {
+fn service_managers_credentials_are_profiles() {
     let store = r#"{"profiles": {"groq:me": {"type": "api_key", "key": "g"}}}"#;
     let credentials = [
         ("anthropic-api-key", "k"),
@@ -241,7 +241,7 @@ fn credential_is_sent_and_renewed_by_its_kind() {
 }
 
 #[test]
-fn of_two_profiles_with_one_id_the_first_counts() {
+fn credentials_of_two_profiles_with_one_id_the_first_counts() {
     let profile = |token: &str| json!({"id": "x:a", "provider": "x", "credential": {"type": "token", "token": token}});
     let (_folder, paths) = place(&[
         ("auth/1.json", &profile("first").to_string()),

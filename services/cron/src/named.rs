@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn of_runs_are_jobs_that_are_removed_too() {
+    fn named_of_runs_are_jobs_that_are_removed_too() {
         let run = |id: &str, name: &str| JobRun {
             job_id: id.to_owned(),
             job_name: name.to_owned(),

@@ -248,7 +248,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_waits_says_how_to_decide() {
+    fn approvals_what_waits_says_how_to_decide() {
         let approvals = Approvals {
             waiting: vec![Approval {
                 id: "0123456789".to_owned(),
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_allowed_for_good_says_how_confined() {
+    fn approvals_what_was_allowed_for_good_says_how_confined() {
         let grant = |terms: Option<Terms>| Grant {
             command: "touch a".to_owned(),
             terms,
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_moves_no_cursor() {
+    fn approvals_what_is_shown_moves_no_cursor() {
         let hostile = "a\u{1b}]52;c;eA==\u{7}\r\u{9b}2J\u{202e}\nb".to_owned();
         let approval = Approval {
             id: hostile.clone(),

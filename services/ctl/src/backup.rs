@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_out_is_named_up_to_a_limit() {
+    fn backup_what_is_left_out_is_named_up_to_a_limit() {
         let all: Vec<LeftOut> = (0..NAMED + 2)
             .map(|number| LeftOut {
                 path: format!("state/{number}"),

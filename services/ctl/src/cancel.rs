@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn the_beginning_of_an_id_means_runs_that_go_on_before_those_that_ended() {
+    fn beginning_of_an_id_means_runs_that_go_on_before_those_that_ended() {
         let turns = [
             turn("3f2a91c0", None),
             turn("3f2b0000", None),

@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_known_is_a_dash() {
+    fn turns_what_is_not_known_is_a_dash() {
         let ended = Turn {
             run_id: "r1".to_owned(),
             state: "done".to_owned(),
@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(lines.len(), 3);
     }
     #[test]
-    fn a_turn_that_failed_says_why() {
+    fn turn_that_failed_says_why() {
         let reason = format!("the provider refused: {}", "x".repeat(100));
         let failed = Turn {
             state: "failed".to_owned(),

@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn only_who_says_so_starts_daemons_on_demand() {
+    fn activity_only_who_says_so_starts_daemons_on_demand() {
         let said = |word: &str| is_on_demand(&[(ON_DEMAND, word)].into_iter().collect());
         assert!(said("yes"));
         assert!(!said("no"));

@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_file_is_done_without() {
+    fn broken_file_is_done_without() {
         let good = ("openclaw.json.last-good", "{ logging: { level: 'warn' } }");
         let broken = ("openclaw.json", "{\n agnets: {} }");
         let current = started(&[broken, good]).unwrap();
@@ -426,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mistake_of_the_environment_is_the_end() {
+    fn mistake_of_the_environment_is_the_end() {
         let environment = [("OPENCLAW_STATE_DIR", "/tmp/x"), ("OPENCLAW_LOG", "loud")];
         let environment = environment.into_iter().collect();
         let error = first(openclaw_settings::load_from, &environment).unwrap_err();
@@ -434,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn what_needs_a_restart_is_said() {
+    fn configuration_what_needs_a_restart_is_said() {
         let folder = tempfile::tempdir().unwrap();
         let state = folder.path().to_str().unwrap();
         let environment = [("OPENCLAW_STATE_DIR", state)].into_iter().collect();
@@ -455,7 +455,7 @@ mod tests {
         assert_eq!(configuration.problem(), "");
     }
     #[test]
-    fn nothing_is_said_of_sockets_that_stay_as_they_are() {
+    fn configuration_nothing_is_said_of_sockets_that_stay_as_they_are() {
         let folder = tempfile::tempdir().unwrap();
         let state = folder.path().to_str().unwrap();
         let environment = [

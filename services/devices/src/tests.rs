@@ -23,7 +23,7 @@ async fn scopes(devices: &Devices, token: &str) -> Option<Vec<String>> {
 }
 
 #[tokio::test]
-async fn a_token_is_good_for_its_device_until_it_is_rotated_or_revoked() {
+async fn token_is_good_for_its_device_until_it_is_rotated_or_revoked() {
     let (dir, devices) = devices();
     let first = devices.pair(wish("d", &["operator.read"])).await.unwrap();
     assert_eq!(first.token.len(), 43);
@@ -73,7 +73,7 @@ async fn a_token_is_good_for_its_device_until_it_is_rotated_or_revoked() {
 }
 
 #[tokio::test]
-async fn a_device_waits_until_somebody_decides() {
+async fn device_waits_until_somebody_decides() {
     let (_dir, devices) = devices();
     let pending = devices.wish(wish("d", &["operator.read"])).await.unwrap();
     let again = devices.wish(wish("d", &["operator.write"])).await.unwrap();
@@ -152,7 +152,7 @@ async fn request_gets_a_new_id_when_anything_in_it_changes() {
 }
 
 #[tokio::test]
-async fn only_so_many_devices_wait() {
+async fn devices_only_so_many_devices_wait() {
     let (_dir, devices) = devices();
     for n in 0..PENDING_LIMIT + 3 {
         devices.wish(wish(&format!("d{n}"), &[])).await.unwrap();

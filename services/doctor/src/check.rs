@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fix_stands_under_its_check() {
+    fn fix_stands_under_its_check() {
         let checks = [
             Check::ok("seccomp", "fine"),
             Check::ok("state", "fine"),
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_mended_is_offered() {
+    fn check_what_can_be_mended_is_offered() {
         let check = Check::warn("a", "wide", "chmod").mended_by(Mend::Modes);
         let document = serde_json::to_value(&check).unwrap();
         assert_eq!(document["mendable"], true);

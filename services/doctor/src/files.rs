@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn a_socket_without_its_listener_is_stale() {
+    fn socket_without_its_listener_is_stale() {
         let folder = tempfile::tempdir().unwrap();
         let paths = paths(folder.path());
         let listener = UnixListener::bind(paths.gateway_socket()).unwrap();

@@ -89,7 +89,7 @@ mod tests {
     use crate::check::State;
 
     #[test]
-    fn a_missing_cli_is_a_failure_only_where_it_was_asked_for() {
+    fn missing_cli_is_a_failure_only_where_it_was_asked_for() {
         let folder = tempfile::tempdir().unwrap();
         let state = folder.path().to_str().unwrap();
         for (backend, claude_is, codex_is) in [
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_cli_of_any_agent_is_a_failure() {
+    fn missing_cli_of_any_agent_is_a_failure() {
         let folder = tempfile::tempdir().unwrap();
         let state = folder.path().to_str().unwrap();
         let list = r#"[{"id":"main","default":true},{"id":"coder","backend":"claude-cli"}]"#;

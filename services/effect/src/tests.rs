@@ -34,7 +34,7 @@ fn is_kept_in(schema: &Schema, key: &str) -> bool {
 }
 
 #[test]
-fn every_key_of_openclaw_has_an_entry() {
+fn effect_every_key_of_openclaw_has_an_entry() {
     let keys = recorded();
     assert!(keys.len() > 6000, "{}", keys.len());
     let is_above = |key: &str| {
@@ -51,7 +51,7 @@ fn every_key_of_openclaw_has_an_entry() {
 }
 
 #[test]
-fn every_entry_names_a_key_of_openclaw_once() {
+fn effect_every_entry_names_a_key_of_openclaw_once() {
     let keys = recorded();
     let mut seen = BTreeSet::new();
     for (path, _) in table::entries() {
@@ -68,7 +68,7 @@ fn every_entry_names_a_key_of_openclaw_once() {
 }
 
 #[test]
-fn the_types_and_the_table_agree_on_what_acts() {
+fn types_and_the_table_agree_on_what_acts() {
     let schema = Schema::shipped();
     let keys = recorded();
     let mut wrong = Vec::new();
@@ -169,7 +169,7 @@ fn is_told(document: &Value) -> bool {
 }
 
 #[test]
-fn no_section_takes_a_key_that_nobody_knows_silently() {
+fn effect_no_section_takes_a_key_that_nobody_knows_silently() {
     let mut silent = BTreeSet::new();
     let mut checked = 0;
     let recorded = recorded();
@@ -203,7 +203,7 @@ fn no_section_takes_a_key_that_nobody_knows_silently() {
 }
 
 #[test]
-fn a_key_that_is_only_kept_is_told_wherever_it_is_allowed() {
+fn key_that_is_only_kept_is_told_wherever_it_is_allowed() {
     let mut silent = BTreeSet::new();
     for (section, keys, _) in sections() {
         for key in keys {
@@ -228,7 +228,7 @@ fn a_key_that_is_only_kept_is_told_wherever_it_is_allowed() {
 }
 
 #[test]
-fn a_value_without_effect_is_listed_and_others_are_not() {
+fn value_without_effect_is_listed_and_others_are_not() {
     for (section, provider, is_listed) in [
         ("search", "local", true),
         ("search", "openai", false),
@@ -300,7 +300,7 @@ fn values_that_nothing_acts_on_are_listed() {
 }
 
 #[test]
-fn a_restriction_that_would_not_hold_is_an_error() {
+fn restriction_that_would_not_hold_is_an_error() {
     let problems = |document: Value| -> Vec<String> {
         let problems = restrictions(&document);
         problems.iter().map(ToString::to_string).collect()

@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cut_keeps_both_ends_and_says_what_is_missing() {
+    fn cut_keeps_both_ends_and_says_what_is_missing() {
         assert_eq!(cut("short", 9), "short");
         let text = format!("begin{}end", "é".repeat(100));
         let cut = cut(&text, 60);
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_cut_by_characters() {
+    fn line_is_cut_by_characters() {
         assert_eq!(line_within("one\ntwo", 10), "one⏎two");
         assert_eq!(line_within("äöüß", 3), "äö…");
         let long = format!("rm {} /etc", "a".repeat(200));

@@ -187,7 +187,7 @@ mod tests {
     const HOSTILE: &str = "a\u{1b}]52;c;eA==\u{7}b\rc\u{9b}2J\u{7f}\u{8}\u{202e}d\u{200b}";
 
     #[test]
-    fn nothing_that_acts_on_a_terminal_is_left() {
+    fn forms_nothing_that_acts_on_a_terminal_is_left() {
         assert_eq!(
             line(HOSTILE),
             r"a\x1b]52;c;eA==\x07b\rc\x9b2J\x7f\x08\u{202e}d\u{200b}"
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_screen_of_blanks_is_counted_and_not_forged() {
+    fn screen_of_blanks_is_counted_and_not_forged() {
         let hidden = format!("touch x;{}ls\n{}end", " ".repeat(6000), " ".repeat(BLANKS));
         let indented = " ".repeat(BLANKS);
         assert_eq!(line(&hidden), format!("touch x; ␠×6000 ls⏎{indented}end"));
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_screen_of_line_ends_is_counted_and_not_forged() {
+    fn screen_of_line_ends_is_counted_and_not_forged() {
         let hidden = format!("touch x{}  ls\n\n\n\nend", "\n \t\r\n".repeat(3000));
         assert_eq!(line(&hidden), "touch x ⏎×6000   ls⏎⏎⏎⏎end");
         assert_eq!(block(&hidden), "touch x ⏎×6000\n  ls⏎\n⏎\n⏎\n⏎\nend");
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_end_is_seen_and_not_forged() {
+    fn line_end_is_seen_and_not_forged() {
         let command = "ls # list\nrm -rf x";
         assert_eq!(line(command), "ls # list⏎rm -rf x");
         assert_eq!(block(command), "ls # list⏎\nrm -rf x");
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_looks_like_a_space_or_like_nothing_is_written_out() {
+    fn forms_what_looks_like_a_space_or_like_nothing_is_written_out() {
         let unseen = [
             '\u{a0}',
             '\u{ad}',
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_for_a_hyphen_is_one_and_in_a_word() {
+    fn place_for_a_hyphen_is_one_and_in_a_word() {
         for (text, expected) in [
             ("a\u{ad}\u{ad}b", "a\u{ad}\\xadb"),
             (" \u{ad}b", " \\xadb"),
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_end_is_one_in_two_pieces_too() {
+    fn line_end_is_one_in_two_pieces_too() {
         assert_eq!(letter_by_letter("a\r\nb\r"), "a\nb\\r");
     }
 
@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn a_json_document_says_the_same() {
+    fn json_document_says_the_same() {
         let document = "{\n  \"a\": \"\u{9b}2J\u{7f}\u{202e}\u{e0041}ö\"\n}";
         let written = json(document);
         let expected = "{\n  \"a\": \"\\u009b2J\\u007f\\u202e\\udb40\\udc41ö\"\n}";

@@ -249,7 +249,7 @@ mod tests {
 
     /// /proc is full of links that are no links: they lead anywhere at once.
     #[test]
-    fn the_links_of_proc_are_not_followed() {
+    fn links_of_proc_are_not_followed() {
         let process: OwnedFd = fs::File::open("/proc/self").unwrap().into();
         for path in ["root/etc/passwd", "cwd", "exe", "fd/0"] {
             let opened = both(&process, path, OFlag::O_RDONLY);

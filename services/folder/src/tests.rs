@@ -97,7 +97,7 @@ fn paths_that_lead_out_are_refused() {
 }
 
 #[test]
-fn what_is_not_a_regular_file_is_neither_read_nor_waited_for() {
+fn folder_what_is_not_a_regular_file_is_neither_read_nor_waited_for() {
     let (base, folder) = folder();
     let own = base.path().join("own");
     nix::unistd::mkfifo(&own.join("fifo"), Mode::S_IRWXU).unwrap();
@@ -115,7 +115,7 @@ fn what_is_not_a_regular_file_is_neither_read_nor_waited_for() {
 }
 
 #[test]
-fn a_file_over_the_bound_is_refused_unread() {
+fn file_over_the_bound_is_refused_unread() {
     let (base, folder) = folder();
     let file = File::create(base.path().join("own/sparse")).unwrap();
     file.set_len(2 << 30).unwrap();
@@ -132,7 +132,7 @@ fn a_file_over_the_bound_is_refused_unread() {
 
 /// Whoever owns the folder swaps as fast as it can.
 #[test]
-fn a_link_that_is_swapped_in_meanwhile_is_never_followed() {
+fn link_that_is_swapped_in_meanwhile_is_never_followed() {
     let (base, folder) = folder();
     let own = base.path().join("own");
     fs::create_dir(base.path().join("outside")).unwrap();
@@ -228,7 +228,7 @@ fn removing_takes_links_and_never_their_targets() {
 
 /// Deeper than there are descriptors.
 #[test]
-fn a_tree_of_any_depth_is_removed() {
+fn tree_of_any_depth_is_removed() {
     let (_base, folder) = folder();
     let mut at = folder.create_folder("deep").unwrap();
     for _ in 0..1_500 {
@@ -260,7 +260,7 @@ fn listing_tells_kinds_and_stops_at_its_limit() {
 }
 
 #[test]
-fn the_folder_itself_may_be_no_link_unless_it_is_configured() {
+fn folder_itself_may_be_no_link_unless_it_is_configured() {
     let (base, _) = folder();
     let link = base.path().join("link");
     symlink("own", &link).unwrap();
@@ -281,7 +281,7 @@ fn the_folder_itself_may_be_no_link_unless_it_is_configured() {
 }
 
 #[test]
-fn what_is_made_is_private() {
+fn folder_what_is_made_is_private() {
     let base = tempfile::tempdir().unwrap();
     let folder = Folder::open_or_create(&base.path().join("state/home")).unwrap();
     folder.create_folder("a/b").unwrap();
@@ -297,7 +297,7 @@ fn what_is_made_is_private() {
 
 /// As root only: an ordinary user cannot give files away.
 #[test]
-fn what_root_makes_belongs_to_the_owner_of_the_folder() {
+fn folder_what_root_makes_belongs_to_the_owner_of_the_folder() {
     if !nix::unistd::geteuid().is_root() {
         return;
     }
@@ -315,7 +315,7 @@ fn what_root_makes_belongs_to_the_owner_of_the_folder() {
 }
 
 #[test]
-fn what_is_in_the_place_of_a_folder_gives_way() {
+fn folder_what_is_in_the_place_of_a_folder_gives_way() {
     let (base, folder) = folder();
     let (own, outside) = (base.path().join("own"), base.path().join("outside"));
     fs::create_dir_all(outside.join("projects")).unwrap();
@@ -332,7 +332,7 @@ fn what_is_in_the_place_of_a_folder_gives_way() {
 }
 
 #[test]
-fn a_fifo_is_opened_and_nothing_in_its_place() {
+fn fifo_is_opened_and_nothing_in_its_place() {
     use std::io::{Read as _, Write as _};
     let (base, folder) = folder();
     let own = base.path().join("own");
@@ -352,7 +352,7 @@ fn a_fifo_is_opened_and_nothing_in_its_place() {
 }
 
 #[test]
-fn a_link_is_made_for_others_and_replaces_nothing() {
+fn link_is_made_for_others_and_replaces_nothing() {
     let (base, folder) = folder();
     assert!(folder.create_link("link", Path::new("/etc")).unwrap());
     assert!(!folder.create_link("link", Path::new("/usr")).unwrap());
@@ -365,7 +365,7 @@ fn a_link_is_made_for_others_and_replaces_nothing() {
 }
 
 #[test]
-fn what_is_made_in_a_folder_of_a_group_is_the_groups() {
+fn folder_what_is_made_in_a_folder_of_a_group_is_the_groups() {
     let top = tempfile::tempdir().unwrap();
     let path = top.path().join("shared");
     std::fs::create_dir(&path).unwrap();

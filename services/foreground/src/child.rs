@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn every_credential_has_one_holder() {
+    fn child_every_credential_has_one_holder() {
         for name in ["OPENCLAW_GATEWAY_TOKEN", "OPENCLAW_CLI_SECRET"] {
             assert!(
                 is_credential(name) && holder(name) == Some(Daemon::Gateway),

@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_directory_is_closed_to_others() {
+    fn directory_is_closed_to_others() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a/run");
         prepare(&path).unwrap();
@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_to_elsewhere_is_refused() {
+    fn link_to_elsewhere_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run");
         std::os::unix::fs::symlink("/tmp", &path).unwrap();

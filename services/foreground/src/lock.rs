@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_second_one_is_told_who_holds_it() {
+    fn second_one_is_told_who_holds_it() {
         let folder = tempfile::tempdir().unwrap();
         let lock = Lock::take(folder.path()).unwrap();
         assert!(!lock.was_stale());
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_left_by_a_killed_holder_is_taken_over() {
+    fn file_left_by_a_killed_holder_is_taken_over() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join(NAME), "999999\n").unwrap();
         assert!(matches!(holder(folder.path()).unwrap(), Holder::None));

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_is_one_line_with_its_fields() {
+    fn record_is_one_line_with_its_fields() {
         assert_eq!(
             pretty(RECORD, "gateway", now(), &TimeZone::UTC),
             "10:20:30 warn  gateway: slow\\x1b[2J run=r1 turns=2"
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn other_lines_are_messages() {
+    fn record_other_lines_are_messages() {
         let line = "thread 'main' panicked";
         assert_eq!(
             pretty(line, "memory", now(), &TimeZone::UTC),

@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn only_what_nobody_answers_is_removed() {
+    async fn sockets_only_what_nobody_answers_is_removed() {
         let folder = tempfile::tempdir().unwrap();
         let paths = paths(folder.path());
         let other = UnixListener::bind(paths.runner_socket()).unwrap();

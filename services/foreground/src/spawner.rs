@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_socket_is_private_and_leaves_nothing() {
+    fn socket_is_private_and_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let text = folder.path().to_str().unwrap();
         let environment: Environment =

@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_question_there_is_no_answer_and_a_full_file_takes_none() {
+    fn decisions_without_a_question_there_is_no_answer_and_a_full_file_takes_none() {
         let missing = Path::new("/nonexistent/r.decisions");
         assert!(matches!(
             decide(missing, &decided("x")),

@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_disk_with_room_is_not_used_up() {
+    fn disk_with_room_is_not_used_up() {
         let disk = Disk::watch(&[std::env::temp_dir(), PathBuf::from("/no/such/place")]);
         assert!(disk.0.len() <= 1);
         assert!(disk.used_up().is_none());

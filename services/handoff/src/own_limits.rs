@@ -94,7 +94,7 @@ mod tests {
     use super::advise;
 
     #[test]
-    fn the_limit_that_has_to_be_raised_is_named() {
+    fn limit_that_has_to_be_raised_is_named() {
         let said = "it took 3 steps; raise agents.defaults.limits.steps, not agents.defaults.limits.stepsToo";
         let own = ["steps".to_owned()];
         let advice = advise(said.to_owned(), &own);

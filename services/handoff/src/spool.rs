@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_gets_what_was_written_whenever_it_looks() {
+    fn reader_gets_what_was_written_whenever_it_looks() {
         let folder = tempfile::tempdir().unwrap();
         let path = path(folder.path(), "r");
         let spool = Spool::create(&path, &header()).unwrap();
@@ -435,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn a_torn_line_is_cut_off_before_the_spool_is_closed() {
+    fn torn_line_is_cut_off_before_the_spool_is_closed() {
         let folder = tempfile::tempdir().unwrap();
         let path = path(folder.path(), "r");
         let spool = Spool::create(&path, &header()).unwrap();
@@ -455,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn a_torn_line_takes_no_event_along() {
+    fn torn_line_takes_no_event_along() {
         let folder = tempfile::tempdir().unwrap();
         let path = path(folder.path(), "r");
         let spool = Spool::create(&path, &header()).unwrap();
@@ -472,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_never_goes_back() {
+    fn reader_never_goes_back() {
         let folder = tempfile::tempdir().unwrap();
         let path = path(folder.path(), "r");
         let mut lines = serde_json::to_string(&header()).unwrap() + "\n";
@@ -492,7 +492,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spool_without_a_turn_goes_with_its_process() {
+    fn spool_without_a_turn_goes_with_its_process() {
         let folder = tempfile::tempdir().unwrap();
         let path = path(folder.path(), "r");
         let spool = Spool::create(&path, &header()).unwrap();

@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_being_written_waits_and_too_much_is_refused() {
+    fn steering_what_is_being_written_waits_and_too_much_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = path(folder.path(), "run");
         std::fs::write(&path, r#"{"run_id":"r","te"#).unwrap();

@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_line_of_others_is_without_mark() {
+    fn foreign_no_line_of_others_is_without_mark() {
         for end in [
             "\n", "\r", "\r\n", "\u{b}", "\u{c}", "\u{85}", "\u{2028}", "\u{2029}",
         ] {

@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_failure_is_no_row() {
+    fn first_failure_is_no_row() {
         let mut state = State::default();
         state.end(&ended(Some("no")), true);
         let first = Some(Policy {
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_failure_is_told_whoever_wants_none() {
+    fn last_failure_is_told_whoever_wants_none() {
         let mut state = State::default();
         for _ in 0..FAILURES_LIMIT {
             state.end(&ended(Some("no")), true);

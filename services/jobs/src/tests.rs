@@ -16,7 +16,7 @@ fn job() -> Job {
 }
 
 #[test]
-fn a_job_is_what_was_sent_with_its_next_time() {
+fn job_is_what_was_sent_with_its_next_time() {
     let json = job().to_json();
     assert_eq!(json["state"]["nextRunAtMs"], NOW + 3_600_000);
     assert_eq!(json["schedule"]["anchorMs"], NOW);
@@ -29,7 +29,7 @@ fn a_job_is_what_was_sent_with_its_next_time() {
 }
 
 #[test]
-fn what_is_wrong_is_named() {
+fn jobs_what_is_wrong_is_named() {
     let wrong = |name: &str, value: Value| {
         let mut params = params();
         params[name] = value;
@@ -54,7 +54,7 @@ fn what_is_wrong_is_named() {
 }
 
 #[test]
-fn what_would_not_be_obeyed_is_refused_by_its_name() {
+fn jobs_what_would_not_be_obeyed_is_refused_by_its_name() {
     let event = |name: &str, value: Value| {
         let mut event = json!({"kind": "systemEvent", "text": "t"});
         event[name] = value;
@@ -107,7 +107,7 @@ fn what_would_not_be_obeyed_is_refused_by_its_name() {
 }
 
 #[test]
-fn a_change_of_a_part_leaves_the_rest() {
+fn change_of_a_part_leaves_the_rest() {
     let patch = |patch: Value| {
         job()
             .patched(patch.as_object().unwrap().clone(), NOW)

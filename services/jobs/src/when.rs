@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn when_is_words_or_iso_8601() {
+    fn when_when_is_words_or_iso_8601() {
         // It is ten there.
         for (text, expected) in [
             ("tomorrow 9:00", "Sun 11-22 09:00:00"),
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn when_is_refused_with_what_may_be_said() {
+    fn when_when_is_refused_with_what_may_be_said() {
         for text in [
             "",
             "soon",
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn when_has_the_zone_of_iso_8601_or_utc() {
+    fn when_when_has_the_zone_of_iso_8601_or_utc() {
         let at = |text: &str| read(text, None, NOW).unwrap().to_string();
         assert_eq!(at("2026-12-24T18:00"), "2026-12-24T18:00:00Z");
         assert_eq!(at("2026-12-24T18:00+01:00"), "2026-12-24T17:00:00Z");

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_known_is_kept() {
+    fn contents_only_what_is_known_is_kept() {
         let claude = json!({
             "id": "${OPENAI_API_KEY}", "provider": "${OPENAI_API_KEY}",
             "claudeAiOauth": {"accessToken": "at", "refreshToken": "rt", "expiresAt": 5,
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_without_quoting_it() {
+    fn contents_what_is_wrong_is_said_without_quoting_it() {
         for (login, document) in [
             (Login::Claude, json!({"id": "hidden"})),
             (

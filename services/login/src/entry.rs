@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ends_is_told_when() {
+    fn entry_what_ends_is_told_when() {
         assert_eq!(until(None, 5), "usable");
         assert_eq!(until(Some(5), 5), "has ended");
         assert_eq!(until(Some(65_005), 5), "ends in 1 min 5 s");

@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn each_other_name_is_that_of_a_grammar_and_needed() {
+    fn code_each_other_name_is_that_of_a_grammar_and_needed() {
         let known = |name: &str| languages().find_syntax_by_token(name).map(|one| &one.name);
         let is_wrong = |(name, own): &(&str, &str)| {
             let upper = grammar(&name.to_uppercase()).map(|one| &one.name);

@@ -25,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_one_that_providers_take() {
+    fn name_is_one_that_providers_take() {
         assert_eq!(of("files", "read").as_deref(), Some("files__read"));
         assert_eq!(of("a", "x.y/ž").as_deref(), Some("a__x_y__"));
         assert_eq!(of("a", ""), None);

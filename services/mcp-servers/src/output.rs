@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn long_text_is_cut_in_the_middle() {
+    fn output_long_text_is_cut_in_the_middle() {
         let text = format!("first{}last", "ž".repeat(1 << 20));
         let said = output(json!([{"type": "text", "text": text}])).text;
         assert!(said.starts_with("first") && said.ends_with("last"));

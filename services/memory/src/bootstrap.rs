@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_long_note_the_newest_stays() {
+    fn bootstrap_of_a_long_note_the_newest_stays() {
         let (folder, workspace) = workspace();
         let text = format!("{}the newest", "old\n".repeat(10_000));
         fs::write(folder.path().join("memory/2026-03-01.md"), text).unwrap();
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_given_does_not_take_the_others_with_it() {
+    fn file_that_cannot_be_given_does_not_take_the_others_with_it() {
         let (folder, workspace) = workspace();
         fs::write(folder.path().join("SOUL.md"), "soul").unwrap();
         let large = fs::File::create(folder.path().join("USER.md")).unwrap();

@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_not_be_read_is_told_with_the_path_and_the_fix() {
+    fn error_what_may_not_be_read_is_told_with_the_path_and_the_fix() {
         let status = status(ErrorKind::PermissionDenied);
         assert_eq!(status.code(), Code::PermissionDenied);
         let told = call::CallError::from(status).to_string();

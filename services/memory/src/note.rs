@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_a_last_line_break_is_kept_whole() {
+    fn file_without_a_last_line_break_is_kept_whole() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("memory")).unwrap();
         let note = folder.path().join("memory/2026-03-04.md");
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_note_is_refused_and_nothing_is_made() {
+    fn note_what_is_no_note_is_refused_and_nothing_is_made() {
         let folder = tempfile::tempdir().unwrap();
         let empty = remember(&folder.path().into(), " \n", &now());
         assert!(matches!(empty, Err(Error::NoteEmpty)));
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_note_is_refused() {
+    fn full_note_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("memory")).unwrap();
         let note = folder.path().join("memory/2026-03-04.md");

@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_corpus_that_is_not_here_is_named() {
+    fn corpus_that_is_not_here_is_named() {
         let error = sources("wiki").unwrap_err().to_string();
         assert!(
             error.contains("\"wiki\"") && error.contains("sessions"),

@@ -339,7 +339,7 @@ mod tests {
 
     /// One who makes folders takes no more of what watches them.
     #[test]
-    fn of_more_folders_than_are_watched_some_are_left_out() {
+    fn source_of_more_folders_than_are_watched_some_are_left_out() {
         let folder = tempfile::tempdir().unwrap();
         let notes = folder.path().join(FOLDER);
         for number in 0..FOLDERS {
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_workspace_the_named_files_and_the_notes() {
+    fn source_of_a_workspace_the_named_files_and_the_notes() {
         let folder = tempfile::tempdir().unwrap();
         let there = [
             "MEMORY.md",
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn of_other_places_what_their_shape_says() {
+    fn source_of_other_places_what_their_shape_says() {
         let folder = tempfile::tempdir().unwrap();
         write(
             folder.path(),

@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_said_is_read_with_its_line_and_time() {
+    fn transcript_what_was_said_is_read_with_its_line_and_time() {
         let text = concat!(
             r#"{"type":"session","version":3,"id":"s","timestamp":"2026-03-04T05:06:07Z","cwd":"/"}"#,
             "\n",
@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_very_long_one_the_newest_part_is_read() {
+    fn transcript_of_a_very_long_one_the_newest_part_is_read() {
         let line = |id: usize| {
             let words = "word ".repeat(20_000);
             format!(

@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_file_is_settled_when_it_is_closed() {
+    async fn file_is_settled_when_it_is_closed() {
         let folder = tempfile::tempdir().unwrap();
         let (watcher, mut events) = Watcher::new().unwrap();
         watcher.add(&open(folder.path()), 0, "memory").unwrap();
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_place_that_is_not_there_is_told_of_when_it_comes() {
+    async fn place_that_is_not_there_is_told_of_when_it_comes() {
         let folder = tempfile::tempdir().unwrap();
         let (watcher, mut events) = Watcher::new().unwrap();
         let place = folder.path().join("agents/main/sessions");

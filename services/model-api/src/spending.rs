@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn another_day_begins_at_nothing_and_old_ones_go() {
+    fn spending_another_day_begins_at_nothing_and_old_ones_go() {
         let mut books = SpendingFile::default();
         for number in 0..60 {
             let day = format!("2026-01-{number:02}");
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_file_is_an_empty_one() {
+    fn broken_file_is_an_empty_one() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("usage.json");
         std::fs::write(&path, "rubbish").unwrap();

@@ -116,7 +116,7 @@ fn pages_of_a_message_are_large() {
 
 proptest::proptest! {
     #[test]
-    fn nothing_is_lost_and_no_passage_is_too_large(
+    fn passages_nothing_is_lost_and_no_passage_is_too_large(
         lines in proptest::collection::vec("(#{1,3} |- |  - |  |```|\\| |\\|-\\||---|)[a-zé漢:|]{0,60}( [a-z]{0,300})?", 0..80)
     ) {
         let text = lines.join("\n");
@@ -218,7 +218,7 @@ fn first_under_each_heading_begins() {
 }
 
 #[test]
-fn what_stands_above_ends_where_its_own_kind_goes_on() {
+fn passages_what_stands_above_ends_where_its_own_kind_goes_on() {
     for (text, expected) in [
         (
             "# A\n## B\nOne.\n## C\nTwo.\n# D\nThree.",

@@ -51,7 +51,7 @@ fn paths(state: &Path) -> Paths {
 
 /// Every place that seed 003 §1 names, and nothing else, is narrowed.
 #[test]
-fn every_place_of_state_is_narrowed_and_told_of() {
+fn permissions_every_place_of_state_is_narrowed_and_told_of() {
     let folder = tempfile::tempdir().unwrap();
     let state = folder.path();
     let paths = paths(state);
@@ -176,7 +176,7 @@ fn mode_that_cannot_be_changed_is_refused_unless_all_is_read_only() {
 }
 
 #[test]
-fn what_is_somebody_elses_is_refused_with_the_command() {
+fn permissions_what_is_somebody_elses_is_refused_with_the_command() {
     if !test_skip::is_root("a file of somebody else") {
         return;
     }
@@ -195,7 +195,7 @@ fn what_is_somebody_elses_is_refused_with_the_command() {
 }
 
 #[test]
-fn what_is_somebody_elses_and_closed_is_left_alone() {
+fn permissions_what_is_somebody_elses_and_closed_is_left_alone() {
     if !test_skip::is_root("a file of somebody else") {
         return;
     }

@@ -273,7 +273,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_name_means_two_tools() {
+    fn catalog_no_name_means_two_tools() {
         let mut names: Vec<&str> = KNOWN
             .iter()
             .flat_map(|tool| {
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_is_found_by_every_name() {
+    fn tool_is_found_by_every_name() {
         for name in ["exec", "execute_shell", "bash", "Bash"] {
             assert_eq!(find(name).unwrap().name, "execute_shell");
         }

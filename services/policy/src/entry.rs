@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_to_be_elsewhere_is_not_here() {
+    fn entry_what_is_said_to_be_elsewhere_is_not_here() {
         assert!(ABSENT.is_sorted());
         for name in ABSENT {
             assert_eq!(Entry::of(name), Entry::Absent, "{name}");

@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_profile_bounds_and_also_allow_adds() {
+    fn profile_bounds_and_also_allow_adds() {
         let coding = layer(Some(Profile::Coding), &[], &[], &[]);
         assert!(allowed(std::slice::from_ref(&coding), "exec"));
         assert!(!allowed(std::slice::from_ref(&coding), "files__read"));
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn every_layer_must_allow() {
+    fn policy_every_layer_must_allow() {
         let global = layer(None, &["read", "ls", "exec"], &[], &[]);
         let agent = layer(None, &["group:fs"], &[], &[]);
         assert!(allowed(&[global.clone(), agent.clone()], "read_file"));

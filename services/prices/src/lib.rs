@@ -41,7 +41,7 @@ mod tests {
     }
 
     #[test]
-    fn the_configuration_comes_before_the_list() {
+    fn configuration_comes_before_the_list() {
         let models = json!([
             {"id": "claude-opus-4-6", "cost": {"input": 1, "output": 2, "cacheRead": 0.5}},
             {"id": "claude-sonnet-5"},
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn the_narrower_name_is_found_first() {
+    fn narrower_name_is_found_first() {
         let of = |model| price(json!([]), "openai", model).unwrap().rates.output;
         assert_eq!(
             [of("gpt-5-nano"), of("gpt-5.2"), of("gpt-4o-mini-x")],
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_of_token_has_its_own_price() {
+    fn prices_each_kind_of_token_has_its_own_price() {
         let price = listed([1.0, 10.0, 100.0, 1000.0]);
         let of = |tokens: [u64; 4]| {
             let [input, output, read, write] = tokens.map(|millions| millions * 1_000_000);
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_request_is_charged_as_a_whole_at_its_tier() {
+    fn prices_long_request_is_charged_as_a_whole_at_its_tier() {
         // As OpenClaw's catalog has it, and in another order.
         let models = json!([{"id": "m", "cost": {"input": 2, "output": 10, "tieredPricing": [
             {"range": [272_001], "input": 4, "output": 15, "cacheRead": 0.4, "cacheWrite": 5},
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn the_long_window_of_anthropic_has_a_price_of_its_own() {
+    fn prices_long_window_of_anthropic_has_a_price_of_its_own() {
         let cost = |model: &str, sent: u64| {
             let price = price(json!([]), "anthropic", model).unwrap();
             price.of(sent, 0, 0, 0) + price.of(0, 1_000_000, sent, 0)

@@ -65,7 +65,7 @@ mod tests {
     use serde_json::{Value, json};
 
     #[test]
-    fn an_event_is_a_frame_with_and_without_a_number() {
+    fn event_is_a_frame_with_and_without_a_number() {
         let event = Event::new("tick", &json!({"ts": 1}));
         let frame: Value = serde_json::from_str(&event.numbered(3)).unwrap();
         assert_eq!(

@@ -116,7 +116,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_request_is_read() {
+    fn request_is_read() {
         let text = r#"{"type":"req","id":"1","method":"health","params":{"a":1},"traceparent":"00-1-2-01"}"#;
         let request = Request::parse(text).unwrap();
         assert_eq!(request.id, "1");
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_and_the_id_kept() {
+    fn request_what_is_wrong_is_named_and_the_id_kept() {
         for (text, id, words) in [
             ("", None, "EOF"),
             ("[]", None, "must be object"),
@@ -170,14 +170,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_a_request_or_an_error(text in ".{0,400}") {
+        fn request_any_text_is_a_request_or_an_error(text in ".{0,400}") {
             if let Err(malformed) = Request::parse(&text) {
                 prop_assert!(!malformed.to_string().is_empty());
             }
         }
 
         #[test]
-        fn a_broken_request_is_a_request_or_an_error(cut in 0usize..80, junk in any::<char>()) {
+        fn broken_request_is_a_request_or_an_error(cut in 0usize..80, junk in any::<char>()) {
             let mut text = r#"{"type":"req","id":"req-1","method":"chat.send","params":{"sessionKey":"main"}}"#.to_owned();
             text.insert(cut.min(text.len()), junk);
             let _ = Request::parse(&text);

@@ -47,7 +47,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_response_has_a_payload_or_an_error() {
+    fn response_has_a_payload_or_an_error() {
         assert_eq!(
             text("1", Ok(&json!({"ok": true}))),
             r#"{"type":"res","id":"1","ok":true,"payload":{"ok":true}}"#

@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn a_grant_covers_what_it_implies() {
+    fn grant_covers_what_it_implies() {
         let admin = list(&["operator.admin"]);
         assert!(covers(
             &admin,

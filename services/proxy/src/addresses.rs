@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_public_internet_is_public() {
+    fn addresses_only_the_public_internet_is_public() {
         for address in [
             "127.0.0.1",
             "127.8.8.8",

@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn only_listed_public_hosts_get_a_tunnel() {
+    async fn egress_only_listed_public_hosts_get_a_tunnel() {
         for (hosts, target, status) in [
             (&["example.org"][..], "other.org:443", "403"),
             (&["example.org"], "example.org:22", "403"),
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn it_wants_the_token_and_makes_tunnels_only() {
+    async fn egress_wants_the_token_and_makes_tunnels_only() {
         let open = "CONNECT example.org:443 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
         let answer = asked(&["example.org"], open).await;
         assert!(answer.starts_with("HTTP/1.1 407"), "{answer}");

@@ -233,7 +233,7 @@ fn maintenance_keeps_a_probe_for_a_day() {
 }
 
 #[test]
-fn only_sessions_that_were_too_many_may_be_evicted() {
+fn retention_only_sessions_that_were_too_many_may_be_evicted() {
     let index = index(&[
         (
             "agent:main:a",

@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_leaves_the_parts_around_it() {
+    fn change_leaves_the_parts_around_it() {
         let section = |number: usize| format!("## Part {number}\n\n{}\n", "word ".repeat(250));
         let before: Vec<String> = (0..120).map(section).collect();
         let mut after = before.clone();
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn an_added_message_changes_the_last_part_only() {
+    fn added_message_changes_the_last_part_only() {
         let mut messages: Vec<Message> = (0..200).map(|n| message(n, "hello there")).collect();
         let before = of_messages(&messages);
         assert_eq!(before.len(), 4);
@@ -345,7 +345,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn no_message_is_lost_and_no_part_too_large(
+        fn part_no_message_is_lost_and_no_part_too_large(
             sizes in proptest::collection::vec(0usize..9000, 0..90)
         ) {
             let messages: Vec<Message> = sizes.iter().enumerate()

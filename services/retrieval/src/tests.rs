@@ -124,7 +124,7 @@ fn messages_are_told_asked_or_answered() {
 }
 
 #[test]
-fn long_message_is_cut_into_pages_of_its_own_time_and_speaker() {
+fn retrieval_long_message_is_cut_into_pages_of_its_own_time_and_speaker() {
     let text = "A sentence of some words. ".repeat(124);
     let exact = &text[..3199];
     for (text, is_whole) in [(format!("{exact}x"), true), (format!("{exact}xy"), false)] {

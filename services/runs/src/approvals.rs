@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn on_screen_grants_nothing_that_is_longer() {
+    fn approvals_on_screen_grants_nothing_that_is_longer() {
         let short = asked("execute_shell", &"rm a\n".repeat(15), "/ws");
         assert_eq!(on_screen(short.clone()), short);
         let (long, lines) = (format!("rm {}", "a ".repeat(400)), "rm a\n".repeat(16));

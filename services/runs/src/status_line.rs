@@ -58,7 +58,7 @@ mod tests {
     use super::line;
 
     #[test]
-    fn the_status_line_has_live_figures() {
+    fn status_line_has_live_figures() {
         assert_eq!(line(3, 1, 0), "3 sessions, 1 turn running");
         assert_eq!(line(1, 0, 2), "1 session, 0 turns running, 2 waiting");
     }

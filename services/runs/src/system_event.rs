@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_has_limits() {
+    fn system_event_what_waits_has_limits() {
         let events = SystemEvents::default();
         for session in 0..SESSIONS + 9 {
             let key = SessionKey::parse(&format!("s{session}"), &AgentId::main()).unwrap();

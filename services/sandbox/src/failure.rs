@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_is_the_documented_one_and_reads_back() {
+    fn line_is_the_documented_one_and_reads_back() {
         let error = system("mount", "/root")(Errno::EPERM);
         let failure = Failure::new("view", &error);
         let text = serde_json::to_string(&Line {

@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn what_outlives_a_turn_is_had_in_namespaces_alone() {
+    fn filter_what_outlives_a_turn_is_had_in_namespaces_alone() {
         const MADE: u32 = libc::IPC_CREAT.unsigned_abs();
         let answers = |apart| {
             under(&Network::Full, apart, ABI_TRUNCATE, move || {
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_made_while_sending_is_refused_where_ports_are_ruled() {
+    fn connection_made_while_sending_is_refused_where_ports_are_ruled() {
         // No such descriptor, which the kernel says where it is asked.
         let send = || {
             let flags = libc::MSG_FASTOPEN.unsigned_abs();

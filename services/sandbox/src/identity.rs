@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_missing_user_becomes_nobody() {
+    fn missing_user_becomes_nobody() {
         assert_eq!(agent("no-such-user").unwrap().name, FALLBACK);
     }
 

@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_allowed_variables_are_passed() {
+    fn launcher_only_allowed_variables_are_passed() {
         let launcher = Launcher {
             helper: "/helper".into(),
         };

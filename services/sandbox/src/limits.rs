@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_total_is_after_the_slash() {
+    fn total_is_after_the_slash() {
         assert_eq!(parse_tasks("0.01 0.33 0.26 1/89 8961\n"), Some(89));
         assert_eq!(parse_tasks("0.01 0.33 0.26 189 8961\n"), None);
         assert_eq!(parse_tasks(""), None);

@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mapping_is_the_file() {
+    fn mapping_is_the_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         assert_eq!(

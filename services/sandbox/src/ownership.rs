@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_changes_hands_and_links_are_not_followed() {
+    fn tree_changes_hands_and_links_are_not_followed() {
         let dir = tempfile::tempdir().unwrap();
         let (top, outside) = (dir.path().join("top"), dir.path().join("outside"));
         std::fs::create_dir_all(top.join("a/b")).unwrap();
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_as_top_is_refused() {
+    fn link_as_top_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         let link = dir.path().join("link");
         std::os::unix::fs::symlink(dir.path(), &link).unwrap();

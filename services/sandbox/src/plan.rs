@@ -288,21 +288,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_plan_survives_its_json() {
+    fn plan_survives_its_json() {
         let plan = Plan::new("run", "main", Path::new("/"));
         let text = serde_json::to_string(&plan).unwrap();
         assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), plan);
     }
 
     #[test]
-    fn an_unknown_field_is_refused() {
+    fn unknown_field_is_refused() {
         let mut json = serde_json::to_value(Plan::new("run", "main", Path::new("/"))).unwrap();
         json["read_wirte"] = serde_json::json!(["/home"]);
         assert!(serde_json::from_value::<Plan>(json).is_err());
     }
 
     #[test]
-    fn a_resolver_file_outside_the_system_grants_its_directory() {
+    fn resolver_file_outside_the_system_grants_its_directory() {
         let dir = tempfile::tempdir().unwrap();
         let directory = dir.path().canonicalize().unwrap().join("resolve");
         std::fs::create_dir(&directory).unwrap();

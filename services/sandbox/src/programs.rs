@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_where_agents_write_brings_nothing_along() {
+    fn program_where_agents_write_brings_nothing_along() {
         let machine = machine();
         let secret = machine.file("home/.ssh/id", "secret");
         let script = machine.file("work/bin/run", &format!("#!{}\n", secret.display()));

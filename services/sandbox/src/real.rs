@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_resolved_as_by_the_system() {
+    fn path_is_resolved_as_by_the_system() {
         let top = tempfile::tempdir().unwrap();
         let top = top.path().canonicalize().unwrap();
         fs::create_dir_all(top.join("a/b")).unwrap();
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_opened_by_nobody() {
+    fn link_is_opened_by_nobody() {
         let top = tempfile::tempdir().unwrap();
         let top = top.path().canonicalize().unwrap();
         fs::create_dir(top.join("a")).unwrap();

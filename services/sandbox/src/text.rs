@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_unchanged_parts_of_the_program_are_given_back() {
+    fn text_only_unchanged_parts_of_the_program_are_given_back() {
         let smaps = "\
 1000-2000 r--p 00000000 fe:00 12    /opt/a b/program\n\
 Rss:  4 kB\nAnonymous:         0 kB\nVmFlags: rd mr\n\
@@ -97,7 +97,7 @@ Rss:  4 kB\nAnonymous:         0 kB\nVmFlags: rd mr\n\
     }
 
     #[test]
-    fn a_program_goes_on_without_its_pages() {
+    fn program_goes_on_without_its_pages() {
         let before = resident();
         release().unwrap();
         let after = resident();

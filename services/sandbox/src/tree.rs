@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_may_hold_anything() {
+    fn name_may_hold_anything() {
         let stat = b"7 (a) S 1 ) \xff) T 5 7 7 0 -1 4 8 9 10 11 12 13 14 15 16 17 18 19 777 23";
         let expected = Process {
             pid: 7,
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_below_is_found() {
+    fn tree_only_what_is_below_is_found() {
         let process = |pid, parent| Process {
             pid,
             parent,
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn this_process_reads_itself() {
+    fn tree_this_process_reads_itself() {
         let own = read(getpid().as_raw()).unwrap();
         assert_eq!(own.parent, nix::unistd::getppid().as_raw());
         assert!(own.started > 0);

@@ -34,7 +34,7 @@ fn median(mut start: impl FnMut() -> Command) -> Duration {
 
 #[test]
 #[ignore = "measures"]
-fn the_cost_of_a_confined_start() {
+fn cost_of_a_confined_start() {
     let mut rows = Vec::new();
     for caller in callers() {
         let site = Site::new(caller);

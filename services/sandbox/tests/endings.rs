@@ -32,7 +32,7 @@ fn daemon_then(site: &Site, after: &str) -> Running {
 }
 
 #[test]
-fn a_signal_to_the_supervisor_ends_daemons_too() {
+fn signal_to_the_supervisor_ends_daemons_too() {
     for caller in callers() {
         for site in [Site::new(caller), Site::new(caller).off()] {
             let mut run = daemon_then(&site, "sleep 1000");
@@ -46,7 +46,7 @@ fn a_signal_to_the_supervisor_ends_daemons_too() {
 }
 
 #[test]
-fn the_end_of_the_main_process_ends_daemons_too() {
+fn end_of_the_main_process_ends_daemons_too() {
     for caller in callers() {
         let site = Site::new(caller);
         let mut run = daemon_then(&site, "exit 7");
@@ -58,7 +58,7 @@ fn the_end_of_the_main_process_ends_daemons_too() {
 }
 
 #[test]
-fn the_death_of_the_parent_ends_the_turn() {
+fn death_of_the_parent_ends_the_turn() {
     for caller in callers() {
         let site = Site::new(caller);
         let run = r#"exec 3>&1; "$0" run --parent $$ --plan "$1" -- /usr/bin/perl -e "$2" & wait"#;
@@ -78,7 +78,7 @@ fn the_death_of_the_parent_ends_the_turn() {
 }
 
 #[test]
-fn a_parent_that_is_not_there_any_more_starts_nothing() {
+fn parent_that_is_not_there_any_more_starts_nothing() {
     for caller in callers() {
         let site = Site::new(caller);
         let mut command = Command::new(site.helper());
@@ -99,7 +99,7 @@ fn a_parent_that_is_not_there_any_more_starts_nothing() {
 }
 
 #[test]
-fn the_main_process_dies_with_a_killed_supervisor() {
+fn main_process_dies_with_a_killed_supervisor() {
     for caller in callers() {
         let site = Site::new(caller);
         let run = Running::start(site.command("/bin/sh", &["-c", "echo $$; exec sleep 1000"]));
@@ -139,7 +139,7 @@ fn stopped_processes_are_ended() {
 }
 
 #[test]
-fn the_supervisor_does_not_hold_the_output_open() {
+fn supervisor_does_not_hold_the_output_open() {
     for caller in callers() {
         let site = Site::new(caller);
         let mut command = site.command("/bin/sh", &["-c", "exec >&- 2>&-; exec sleep 1000"]);

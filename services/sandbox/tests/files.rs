@@ -17,7 +17,7 @@ use openclaw_sandbox::{identity, ownership};
 use support::{Caller, Site, assert_refused, assert_success, callers, text, told};
 
 #[test]
-fn the_workspace_is_readable_writable_and_executable() {
+fn workspace_is_readable_writable_and_executable() {
     for caller in callers() {
         let site = Site::new(caller);
         let output = site.sh(
@@ -35,7 +35,7 @@ fn the_workspace_is_readable_writable_and_executable() {
 }
 
 #[test]
-fn nothing_outside_can_be_read_written_emptied_or_removed() {
+fn files_nothing_outside_can_be_read_written_emptied_or_removed() {
     for caller in callers() {
         let site = Site::new(caller);
         let denied = "ermission denied";
@@ -58,7 +58,7 @@ fn nothing_outside_can_be_read_written_emptied_or_removed() {
 }
 
 #[test]
-fn the_same_attempts_work_with_the_level_off() {
+fn same_attempts_work_with_the_level_off() {
     for caller in callers() {
         let site = Site::new(caller).off();
         assert_success(&site.sh("cat ../outside/file && ls ../outside"));
@@ -69,7 +69,7 @@ fn the_same_attempts_work_with_the_level_off() {
 }
 
 #[test]
-fn a_link_out_of_the_workspace_leads_nowhere() {
+fn link_out_of_the_workspace_leads_nowhere() {
     for caller in callers() {
         let site = Site::new(caller);
         let output = site.sh("ln -s ../outside/file link && cat link");
@@ -101,7 +101,7 @@ fn devices_are_the_listed_ones() {
 }
 
 #[test]
-fn what_other_processes_hold_stays_closed() {
+fn files_what_other_processes_hold_stays_closed() {
     for caller in callers() {
         let site = Site::new(caller);
         let own = std::process::id();
@@ -114,7 +114,7 @@ fn what_other_processes_hold_stays_closed() {
 }
 
 #[test]
-fn as_root_a_closed_home_is_empty_but_for_the_grants() {
+fn files_as_root_a_closed_home_is_empty_but_for_the_grants() {
     if !test_skip::is_root("a closed home") {
         return;
     }
@@ -174,7 +174,7 @@ fn sh_without_mounts(site: &Site, script: &str) -> Output {
 }
 
 #[test]
-fn as_root_without_a_view_a_closed_home_is_a_clear_error() {
+fn files_as_root_without_a_view_a_closed_home_is_a_clear_error() {
     if !test_skip::is_root("a closed home without a view") {
         return;
     }
@@ -188,7 +188,7 @@ fn as_root_without_a_view_a_closed_home_is_a_clear_error() {
 }
 
 #[test]
-fn as_root_without_mounts_the_view_is_missed_only_where_it_is_needed() {
+fn files_as_root_without_mounts_the_view_is_missed_only_where_it_is_needed() {
     if !test_skip::is_root("a closed home without mounts") {
         return;
     }

@@ -17,7 +17,7 @@ use openclaw_sandbox::{Failure, identity};
 use support::{Caller, Site, assert_refused, assert_success, callers, text, told};
 
 #[test]
-fn no_privileges_are_held_or_gained() {
+fn process_no_privileges_are_held_or_gained() {
     for caller in callers() {
         let output = Site::new(caller).sh("cat /proc/self/status");
         assert_success(&output);
@@ -47,7 +47,7 @@ fn no_privileges_are_held_or_gained() {
 }
 
 #[test]
-fn the_environment_is_the_allow_list() {
+fn environment_is_the_allow_list() {
     for caller in callers() {
         let mut site = Site::new(caller);
         site.plan.environment = vec!["ONE".into(), "ABSENT".into()];
@@ -61,7 +61,7 @@ fn the_environment_is_the_allow_list() {
 }
 
 #[test]
-fn the_limits_are_the_plans() {
+fn limits_are_the_plans() {
     for caller in callers() {
         let mut site = Site::new(caller);
         site.plan.limits.open_files = Some(77);
@@ -100,7 +100,7 @@ fn too_many_processes_are_refused() {
 }
 
 #[test]
-fn only_the_standard_streams_are_open() {
+fn process_only_the_standard_streams_are_open() {
     for caller in callers() {
         let leaked = File::open("/etc/passwd").unwrap();
         fcntl(leaked.as_fd(), FcntlArg::F_SETFD(FdFlag::empty())).unwrap();
@@ -112,7 +112,7 @@ fn only_the_standard_streams_are_open() {
 }
 
 #[test]
-fn it_leads_its_own_session() {
+fn process_leads_its_own_session() {
     for caller in callers() {
         let script = "read -r pid name state parent group session rest < /proc/$$/stat; \
                       test $pid = $group && test $pid = $session";
@@ -139,7 +139,7 @@ fn signals_reach_the_turn_only() {
 }
 
 #[test]
-fn what_an_agent_does_not_need_is_refused() {
+fn process_what_an_agent_does_not_need_is_refused() {
     for caller in callers() {
         let site = Site::new(caller);
         assert_refused(&site.sh("unshare --user true"), "not permitted");
@@ -155,7 +155,7 @@ fn what_an_agent_does_not_need_is_refused() {
 }
 
 #[test]
-fn the_exit_status_is_the_programs() {
+fn exit_status_is_the_programs() {
     for caller in callers() {
         let site = Site::new(caller);
         assert_eq!(site.sh("exit 42").status.code(), Some(42));

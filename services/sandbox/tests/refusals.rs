@@ -41,7 +41,7 @@ fn wrong_usage_is_64() {
 }
 
 #[test]
-fn a_plan_that_cannot_hold_starts_nothing() {
+fn plan_that_cannot_hold_starts_nothing() {
     let run = |change: fn(&mut Site)| {
         let mut site = Site::new(callers()[0]);
         change(&mut site);
@@ -71,7 +71,7 @@ fn a_plan_that_cannot_hold_starts_nothing() {
 
 /// The second turn is the one that would follow it.
 #[test]
-fn a_link_where_agents_write_leads_no_grant_anywhere() {
+fn link_where_agents_write_leads_no_grant_anywhere() {
     for write in [true, false] {
         let mut site = Site::new(callers()[0]);
         let own = site.path("workspace/own");
@@ -104,7 +104,7 @@ fn a_link_where_agents_write_leads_no_grant_anywhere() {
 }
 
 #[test]
-fn a_program_that_is_not_granted_starts_nothing() {
+fn program_that_is_not_granted_starts_nothing() {
     let site = Site::new(callers()[0]);
     let helper = site.helper().to_owned();
     let error = site.plan.clone().validate(&helper).unwrap_err();
@@ -134,7 +134,7 @@ fn hiding_what_is_granted_is_a_contradiction() {
 }
 
 #[test]
-fn every_promise_is_proved() {
+fn refusals_every_promise_is_proved() {
     for caller in callers() {
         let site = Site::new(caller);
         let launcher = Launcher {
@@ -195,7 +195,7 @@ fn with_descriptors(command: &Command) -> Command {
 }
 
 #[test]
-fn what_a_shell_leaves_open_is_in_nobodys_way() {
+fn refusals_what_a_shell_leaves_open_is_in_nobodys_way() {
     for caller in callers() {
         let site = Site::new(caller);
         let launcher = Launcher {

@@ -59,7 +59,7 @@ fn unix_sockets_are_out_of_reach_even_inside_the_workspace() {
 }
 
 #[test]
-fn a_datagram_pair_is_no_way_around() {
+fn datagram_pair_is_no_way_around() {
     for caller in callers() {
         for site in [Site::new(caller), Site::new(caller).full_network()] {
             let path = site.path("workspace/receiver");
@@ -92,7 +92,7 @@ fn tcp_works_with_the_full_network_only() {
 }
 
 #[test]
-fn other_families_are_refused_with_the_full_network_too() {
+fn sockets_other_families_are_refused_with_the_full_network_too() {
     // Kernel crypto, virtual machine sockets, and netlink other than routing.
     let families = [("38", "5", "0"), ("40", "1", "0"), ("16", "3", "16")];
     for caller in callers() {

@@ -27,7 +27,7 @@ const SOON: Duration = Duration::from_secs(1);
 const PORT: u16 = 7001;
 
 #[test]
-fn what_is_not_granted_does_not_exist() {
+fn strict_what_is_not_granted_does_not_exist() {
     for caller in callers() {
         let site = Site::new(caller);
         let outside = site.path("outside/file");
@@ -43,7 +43,7 @@ fn what_is_not_granted_does_not_exist() {
 }
 
 #[test]
-fn without_path_rules_the_root_alone_confines() {
+fn strict_without_path_rules_the_root_alone_confines() {
     for caller in callers() {
         let mut site = Site::new(caller).namespaces();
         let beside = site.path("beside");
@@ -93,7 +93,7 @@ fn without_path_rules_the_root_alone_confines() {
 }
 
 #[test]
-fn the_workspace_a_private_tmp_and_terminals_work() {
+fn workspace_a_private_tmp_and_terminals_work() {
     for caller in callers() {
         let site = Site::new(caller).strict();
         let output = site.sh(
@@ -113,7 +113,7 @@ fn the_workspace_a_private_tmp_and_terminals_work() {
 }
 
 #[test]
-fn a_named_directory_is_tmp() {
+fn named_directory_is_tmp() {
     for caller in callers() {
         let mut site = Site::new(caller).strict();
         site.plan.tmp = Some(site.path("workspace"));
@@ -122,7 +122,7 @@ fn a_named_directory_is_tmp() {
 }
 
 #[test]
-fn a_grant_keeps_the_name_it_was_given() {
+fn grant_keeps_the_name_it_was_given() {
     for caller in callers() {
         let mut site = Site::new(caller).strict();
         symlink(site.path("outside"), site.path("alias")).unwrap();
@@ -135,7 +135,7 @@ fn a_grant_keeps_the_name_it_was_given() {
 }
 
 #[test]
-fn only_the_turns_own_processes_exist() {
+fn strict_only_the_turns_own_processes_exist() {
     for caller in callers() {
         let site = Site::new(caller).strict();
         let output = site.sh("for p in /proc/[0-9]*; do echo ${p#/proc/}; done");
@@ -152,7 +152,7 @@ fn only_the_turns_own_processes_exist() {
 }
 
 #[test]
-fn the_first_process_reaps_and_takes_daemons_along() {
+fn first_process_reaps_and_takes_daemons_along() {
     for caller in callers() {
         let site = Site::new(caller).strict();
         let script = "setsid sleep 1000 & (sleep 0.01 & exit) ; sleep 0.1; \
@@ -169,7 +169,7 @@ fn the_first_process_reaps_and_takes_daemons_along() {
 }
 
 #[test]
-fn a_killed_supervisor_takes_everything_along() {
+fn killed_supervisor_takes_everything_along() {
     for caller in callers() {
         let site = Site::new(caller).strict();
         let run = Running::start(site.command(
@@ -200,7 +200,7 @@ fn statuses_and_signals_come_through() {
 }
 
 #[test]
-fn a_fork_bomb_ends_at_the_limit() {
+fn fork_bomb_ends_at_the_limit() {
     for caller in callers() {
         let mut site = Site::new(caller).strict();
         site.plan.limits.processes = Some(20);
@@ -210,7 +210,7 @@ fn a_fork_bomb_ends_at_the_limit() {
 }
 
 #[test]
-fn the_only_network_is_a_loopback_of_its_own() {
+fn strict_only_network_is_a_loopback_of_its_own() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let connect = |port: u16, address: &str| {
@@ -231,7 +231,7 @@ fn the_only_network_is_a_loopback_of_its_own() {
 }
 
 #[test]
-fn a_door_leads_to_the_caller_and_nowhere_else() {
+fn door_leads_to_the_caller_and_nowhere_else() {
     for caller in callers() {
         let mut site = Site::new(caller).strict();
         site.plan.network = Network::Loopback(vec![PORT]);
@@ -270,7 +270,7 @@ fn a_door_leads_to_the_caller_and_nowhere_else() {
 }
 
 #[test]
-fn without_namespaces_only_the_port_that_is_named() {
+fn strict_without_namespaces_only_the_port_that_is_named() {
     let open = TcpListener::bind("127.0.0.1:0").unwrap();
     let closed = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = |listener: &TcpListener| listener.local_addr().unwrap().port();

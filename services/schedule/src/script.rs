@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn of_command_names_what_the_job_says() {
+    fn script_of_command_names_what_the_job_says() {
         let command = |fields: serde_json::Value| {
             let mut fields = fields;
             fields["argv"] = json!(["x"]);

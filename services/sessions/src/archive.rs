@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn an_archive_holds_the_transcript_byte_for_byte() {
+    fn archive_holds_the_transcript_byte_for_byte() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("s.jsonl");
         let bytes: Vec<u8> = (0..200_000u32).flat_map(u32::to_le_bytes).collect();

@@ -258,7 +258,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn the_telling_argument_is_kept_and_the_rest_dropped() {
+    fn telling_argument_is_kept_and_the_rest_dropped() {
         for (arguments, expected) in [
             (json!({ "query": "JWT", "count": 8 }), Some("JWT")),
             (json!({ "content": "long", "path": "a.txt" }), Some("a.txt")),

@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn the_defaults_are_what_an_empty_file_means() {
+    fn defaults_are_what_an_empty_file_means() {
         let document = apply(json!({}), &paths());
         assert_eq!(Schema::shipped().check(&document), []);
         let empty = Settings::assemble(paths(), json!({}), &Environment::default()).unwrap();
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_set_counts() {
+    fn defaults_what_is_set_counts() {
         let file = json!({"logging": {"level": "warn"}, "sandbox": {"paths": {"ro": ["/a"]}}});
         let document = apply(file, &paths());
         assert_eq!(document["logging"]["level"], "warn");
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn the_template_is_one_and_says_the_defaults() {
+    fn template_is_one_and_says_the_defaults() {
         let text = include_str!("../../../.env.template");
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join(".env"), text).unwrap();

@@ -145,7 +145,7 @@ mod tests {
     use openclaw_config::substitute::Missing;
 
     #[test]
-    fn what_is_kept_stands_alone() {
+    fn origin_what_is_kept_stands_alone() {
         let folder = tempfile::tempdir().unwrap();
         let state = folder.path().to_str().unwrap();
         let environment: Environment = [("OPENCLAW_STATE_DIR", state), ("HOME", "/h")]
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_already_is_not_written_again() {
+    fn origin_what_is_kept_already_is_not_written_again() {
         let folder = tempfile::tempdir().unwrap();
         let state = folder.path().to_str().unwrap();
         let environment: Environment = [("OPENCLAW_STATE_DIR", state)].into_iter().collect();

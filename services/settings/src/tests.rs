@@ -379,7 +379,7 @@ fn default_leaves(place: &Place) -> Vec<(KeyPath, Value)> {
 }
 
 #[test]
-fn the_keys_are_all_there() {
+fn keys_are_all_there() {
     let leaves = leaves();
     let has = |path: &str| {
         leaves

@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_a_token_is_shown_while_it_comes() {
+    fn silence_nothing_of_a_token_is_shown_while_it_comes() {
         for whole in ["**NO_REPLY**", "NO_REPLY\nNO_REPLY", "HEARTBEAT_OK\n"] {
             for (end, _) in whole.char_indices() {
                 assert_eq!(shown(&whole[..end]), "", "{:?}", &whole[..end]);

@@ -524,7 +524,7 @@ mod tests {
     }
 
     #[test]
-    fn any_port_is_none_for_systemd() {
+    fn sockets_any_port_is_none_for_systemd() {
         let scene = Scene(tempfile::tempdir().unwrap());
         let refused = scene
             .run(false, &[("OPENCLAW_GATEWAY_PORT", "0")])

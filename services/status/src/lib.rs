@@ -233,7 +233,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_must_be_one() {
+    fn time_must_be_one() {
         for text in ["0", "-1", "soon", "inf", "NaN"] {
             assert!(seconds(text).is_err(), "{text}");
         }

@@ -521,7 +521,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_to_be_confined_where_the_sandbox_is_off() {
+    fn text_nothing_is_said_to_be_confined_where_the_sandbox_is_off() {
         let mut suite = suite();
         if let Answer::Given(runner) = &mut suite.runner {
             runner.sandbox_level = "off".to_owned();

@@ -214,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_painted_but_by_us() {
+    fn painted_nothing_is_painted_but_by_us() {
         let mut painted = Painted {
             has_colour: true,
             ..Painted::plain()

@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_reads_runs() {
+    fn approval_what_only_reads_runs() {
         let rules = rules(&[], &[]);
         for command in [
             "ls -la",
@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_listed_runs_where_that_is_said() {
+    fn approval_only_what_is_listed_runs_where_that_is_said() {
         let names = ["wc".to_owned(), "sort".to_owned()];
         let strict = Rules {
             safe_bins: SafeBins::new(&names, &Default::default(), &[]),
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn a_grant_holds_for_its_directory_and_its_form() {
+    fn grant_holds_for_its_directory_and_its_form() {
         let rules = rules(&[], &["rm clean", "rm 'a b'"]);
         let command = json!("rm clean");
         let elsewhere = Grant::of_command(&command, &Map::new(), "/elsewhere".to_owned());
@@ -441,7 +441,7 @@ mod tests {
 
     /// Those of before this was looked at, and those whose words lead elsewhere by now.
     #[test]
-    fn a_grant_of_what_words_do_not_settle_is_asked_about() {
+    fn grant_of_what_words_do_not_settle_is_asked_about() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         let here = |command: &Value| {

@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_section() {
+    fn patch_every_kind_of_section() {
         let body = "*** Add File: a\n+one\n+\n*** Delete File: b\n*** Update File: c\n*** Move to: d\n@@ fn x\n keep\n-old\n+new\n*** End of File";
         let patch = patch(body).unwrap();
         assert_eq!(
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_around_a_patch_is_forgiven() {
+    fn patch_what_is_around_a_patch_is_forgiven() {
         let text = format!("apply_patch <<'EOF'\n{BEGIN}\n*** Delete File: a\n{END}\nEOF\n");
         assert_eq!(parse(&text).unwrap().changes.len(), 1);
     }

@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn every_character_is_found_however_it_is_cut() {
+    fn text_every_character_is_found_however_it_is_cut() {
         for character in ["a", "é", "€", "😀"] {
             let bytes = character.as_bytes();
             for cut in 0..=bytes.len() {

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_type_names_path_value_and_what_is_allowed() {
+    fn wrong_type_names_path_value_and_what_is_allowed() {
         let message = message(schema(), json!({"path": "a", "limit": "soon"}));
         assert!(message.contains("/limit"), "{message}");
         assert!(message.contains("\"soon\""), "{message}");
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn an_enum_lists_its_options() {
+    fn enum_lists_its_options() {
         let message = message(schema(), json!({"path": "a", "mode": "warp"}));
         assert!(message.contains("/mode"), "{message}");
         assert!(message.contains(r#"["fast","slow"]"#), "{message}");
@@ -153,13 +153,13 @@ mod tests {
     }
 
     #[test]
-    fn a_huge_value_is_quoted_in_part() {
+    fn huge_value_is_quoted_in_part() {
         let message = message(schema(), json!({"path": ["x".repeat(9000)]}));
         assert!(message.len() < 1200, "{} bytes", message.len());
     }
 
     #[test]
-    fn a_broken_schema_is_an_error_not_a_panic() {
+    fn broken_schema_is_an_error_not_a_panic() {
         let error = Arguments::compile(&json!({"type": 7})).err().unwrap();
         assert!(error.contains("schema"), "{error}");
     }

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_call_with_the_same_result_is_a_loop() {
+    fn same_call_with_the_same_result_is_a_loop() {
         let mut count = Count::new(&LIMITS);
         let same = json!({"command": "ls"});
         let call = |count: &mut Count, id: &str, output: &str| {

@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn each_call_is_told_once_and_the_rest_together() {
+    fn turn_log_each_call_is_told_once_and_the_rest_together() {
         let log = TurnLog::new(false);
         for at in 0..LINES + 3 {
             log.observe(&call(&at.to_string()));

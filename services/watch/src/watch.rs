@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn every_file_that_takes_part_is_watched() {
+    async fn watch_every_file_that_takes_part_is_watched() {
         let folder = tempfile::tempdir().unwrap();
         let state = folder.path();
         let environment = [("OPENCLAW_STATE_DIR", state.to_str().unwrap())];
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn other_files_and_the_same_content_are_no_news() {
+    async fn watch_other_files_and_the_same_content_are_no_news() {
         let folder = tempfile::tempdir().unwrap();
         let state = folder.path();
         let environment = [("OPENCLAW_STATE_DIR", state.to_str().unwrap())];

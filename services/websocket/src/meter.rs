@@ -90,7 +90,7 @@ mod tests {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
     #[tokio::test]
-    async fn a_stranger_may_send_so_much_and_a_client_what_it_likes() {
+    async fn stranger_may_send_so_much_and_a_client_what_it_likes() {
         let (mut far, near) = tokio::io::duplex(4 * ALLOWANCE);
         let (mut metered, allowance) = Metered::new(near);
         far.write_all(&vec![7; 3 * ALLOWANCE]).await.unwrap();

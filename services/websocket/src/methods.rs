@@ -279,7 +279,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_is_in_order_and_has_nothing_twice() {
+    fn table_is_in_order_and_has_nothing_twice() {
         let names = names();
         assert!(names.windows(2).all(|pair| pair[0] < pair[1]), "{names:?}");
     }

@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_is_queued_comes_out_in_order_and_too_much_is_noticed() {
+    async fn outbox_what_is_queued_comes_out_in_order_and_too_much_is_noticed() {
         let (outbox, mut queue) = Outbox::new();
         outbox.push(Outgoing::Text("a".to_owned()));
         outbox.push(Outgoing::Close(Close::new(1000, "")));

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reason_is_cut_between_characters() {
+    fn reason_is_cut_between_characters() {
         let frame = frame(Close::new(1008, "ä".repeat(100)));
         assert_eq!(frame.reason.len(), REASON_LIMIT - 1);
         assert_eq!(u16::from(frame.code), 1008);

@@ -24,7 +24,7 @@ fn words_are_cut_longest_piece_first() {
 
 proptest::proptest! {
     #[test]
-    fn any_text_can_be_cut(text in "\\PC{0,80}") {
+    fn wordpiece_any_text_can_be_cut(text in "\\PC{0,80}") {
         pieces(&text);
     }
 }

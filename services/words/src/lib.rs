@@ -83,13 +83,13 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_was_set_back_is_no_negative_age() {
+    fn clock_that_was_set_back_is_no_negative_age() {
         assert_eq!(ago(2_000, 1_000), "0 s ago");
         assert_eq!(ago(1_000, 5_000), "4 s ago");
     }
 
     #[test]
-    fn one_has_no_plural() {
+    fn words_one_has_no_plural() {
         assert_eq!(count(1, "turn"), "1 turn");
         assert_eq!(count(0, "turn"), "0 turns");
     }

@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_definition_is_sound() {
+    fn definition_is_sound() {
         Arguments::command().debug_assert();
     }
 

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_closest_mount_point_is_taken() {
+    fn closest_mount_point_is_taken() {
         let mounts =
             "/dev/a / ext4 rw 0 0\ntmpfs /var/tmp tmpfs rw 0 0\ntmpfs /var/t tmpfs rw 0 0\n";
         let kind = |path| file_system(mounts, Path::new(path)).unwrap();

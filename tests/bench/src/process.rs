@@ -148,14 +148,14 @@ mod tests {
     }
 
     #[test]
-    fn the_own_part_of_memory_is_told_apart() {
+    fn own_part_of_memory_is_told_apart() {
         let rollup = "00-ff ---p 00:00 0 [rollup]\nRss: 9 kB\nPss:    2048 kB\nPss_Anon:  512 kB\n";
         let memory = memory(rollup).unwrap();
         assert_eq!((memory.total, memory.anonymous), (2.0, 0.5));
     }
 
     #[test]
-    fn this_process_has_times_memory_and_a_parent() {
+    fn process_this_process_has_times_memory_and_a_parent() {
         let own = Process(std::process::id());
         own.cpu().unwrap();
         assert!(own.memory().unwrap().total > 0.0);

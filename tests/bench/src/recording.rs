@@ -127,7 +127,7 @@ mod tests {
         clippy::disallowed_methods,
         reason = "runs the recorder itself, as the runner would"
     )]
-    fn the_recorder_writes_down_how_it_was_started() {
+    fn recorder_writes_down_how_it_was_started() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         for name in ["home", "tmp", "turn/given"] {

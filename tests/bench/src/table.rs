@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_that_failed_says_why() {
+    fn part_that_failed_says_why() {
         let mut table = Table::default();
         let error = anyhow::anyhow!("no file").context("cannot start");
         table.failed(Part::Spawn, &error);

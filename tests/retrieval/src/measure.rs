@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_has_all_and_each_category() {
+    fn report_has_all_and_each_category() {
         let mut outcomes = vec![outcome(&[true], 1), outcome(&[false], 1)];
         outcomes[1].category = "hard".to_owned();
         let report = Report::new(&outcomes);

@@ -22,7 +22,7 @@ fn report(embedder: &[&str]) -> Value {
 }
 
 #[test]
-fn a_small_conversation_is_answered() {
+fn small_conversation_is_answered() {
     let report = report(&[]);
     assert_eq!(report["embedder"], "static");
     assert_eq!(report["sets"][0], "allotment");
@@ -38,7 +38,7 @@ fn a_small_conversation_is_answered() {
 }
 
 #[test]
-fn the_table_for_people_has_every_category() {
+fn table_for_people_has_every_category() {
     let output = eval(&[SET, "--embedder", "none", "--no-decay", "--no-mmr"]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.starts_with("none: allotment\n"), "{text}");
@@ -50,7 +50,7 @@ fn the_table_for_people_has_every_category() {
 }
 
 #[test]
-fn each_conversation_is_asked_with_weights_of_the_others() {
+fn eval_each_conversation_is_asked_with_weights_of_the_others() {
     let output = eval(&[SET, SET, "--cross-validate"]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(
@@ -62,7 +62,7 @@ fn each_conversation_is_asked_with_weights_of_the_others() {
 }
 
 #[test]
-fn what_cannot_be_evaluated_is_named() {
+fn eval_what_cannot_be_evaluated_is_named() {
     let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
     for (arguments, code, said) in [
         (vec!["/nowhere.json"], 1, "cannot read /nowhere.json"),

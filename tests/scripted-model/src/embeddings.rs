@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_text_has_its_vector() {
+    fn embeddings_every_text_has_its_vector() {
         let asked = json!({"model": "m", "input": ["a cat", "A cat"]});
         let answer = answer(&asked).unwrap();
         assert_eq!(answer["data"][0]["index"], 1);

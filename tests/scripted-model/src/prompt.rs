@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_newest_openai_tool_results_count() {
+    fn prompt_only_the_newest_openai_tool_results_count() {
         let body = json!({"messages": [
             {"role": "user", "content": "go"},
             {"role": "tool", "tool_call_id": "old", "content": "0"},
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_by_responses_is_in_its_items() {
+    fn prompt_what_is_asked_by_responses_is_in_its_items() {
         let body = json!({"model": "m", "instructions": "be", "input": [
             {"type": "message", "role": "developer", "content": [{"type": "input_text", "text": "brief"}]},
             {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "go"}]},

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_call_needs_its_result_next() {
+    fn tool_call_needs_its_result_next() {
         let call = json!({"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "x", "input": {}}]});
         let result = json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": "1"}]});
         let ask = json!({"role": "user", "content": "go"});

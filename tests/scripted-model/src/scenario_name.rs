@@ -201,7 +201,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_directive_is_found_inside_a_message() {
+    fn directive_is_found_inside_a_message() {
         let found = Scenario::directed("please [[scenario:429 7]] now")
             .unwrap()
             .unwrap();
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_scenario_can_be_written_in_a_directive() {
+    fn whole_scenario_can_be_written_in_a_directive() {
         let found = Scenario::directed(r#"[[scenario:{"text":"x","ending":"cut_off"}]]"#)
             .unwrap()
             .unwrap();

@@ -88,7 +88,7 @@ async fn openai_streams_end_with_usage_and_done() {
 }
 
 #[tokio::test]
-async fn without_a_stream_the_whole_message_comes() {
+async fn api_without_a_stream_the_whole_message_comes() {
     let server = Server::start().await.unwrap();
     let mut body = anthropic("hi");
     body["stream"] = json!(false);
@@ -104,7 +104,7 @@ async fn without_a_stream_the_whole_message_comes() {
 }
 
 #[tokio::test]
-async fn a_tool_result_is_told_back_in_both_apis() {
+async fn tool_result_is_told_back_in_both_apis() {
     let server = Server::start().await.unwrap();
     server.push(Scenario::tool("clock", json!({"zone": "UTC"})));
     let call = say(&server, "what time").await.tool_calls();
@@ -183,7 +183,7 @@ async fn failures_carry_the_apis_own_bodies() {
 }
 
 #[tokio::test]
-async fn a_cut_off_answer_breaks_the_connection_after_some_text() {
+async fn cut_off_answer_breaks_the_connection_after_some_text() {
     let server = Server::start().await.unwrap();
     for path in ["/v1/messages", "/v1/chat/completions"] {
         let body = if path.ends_with("messages") {
@@ -216,7 +216,7 @@ async fn malformed_answers_end_cleanly_after_some_text() {
 }
 
 #[tokio::test]
-async fn a_held_answer_waits_for_its_gate() {
+async fn held_answer_waits_for_its_gate() {
     let server = Server::start().await.unwrap();
     server.push(Scenario::held("first and second half", "gate"));
     let mut stream = ask_raw(&server, "/v1/messages", &anthropic("hi")).await;
@@ -229,7 +229,7 @@ async fn a_held_answer_waits_for_its_gate() {
 }
 
 #[tokio::test]
-async fn a_client_that_leaves_is_recorded() {
+async fn client_that_leaves_is_recorded() {
     let server = Server::start().await.unwrap();
     server.push(Scenario::held("first and second half", "never"));
     let mut stream = ask_raw(&server, "/v1/messages", &anthropic("hi")).await;
@@ -263,7 +263,7 @@ async fn housekeeping_leaves_the_queue_alone() {
 }
 
 #[tokio::test]
-async fn the_control_paths_script_and_report() {
+async fn control_paths_script_and_report() {
     let server = Server::start().await.unwrap();
     let queued = ask(&server, "/_script", &json!(["text one", {"text": "two"}])).await;
     assert_eq!(queued.json()["queued"], 2);
@@ -295,7 +295,7 @@ async fn probes_are_answered() {
 }
 
 #[tokio::test]
-async fn what_the_real_api_refuses_is_refused() {
+async fn api_what_the_real_api_refuses_is_refused() {
     let server = Server::start().await.unwrap();
     let answer = ask(
         &server,

@@ -15,7 +15,7 @@ use tokio::io::{AsyncBufReadExt, BufReader};
     clippy::disallowed_methods,
     reason = "no agent process: the program under test itself"
 )]
-async fn the_first_line_says_where_and_the_script_is_played() {
+async fn first_line_says_where_and_the_script_is_played() {
     let script = std::env::temp_dir().join(format!("scripted-model-{}.json", std::process::id()));
     std::fs::write(&script, r#"["text from the script"]"#).unwrap();
     let mut program = tokio::process::Command::new(env!("CARGO_BIN_EXE_scripted-model"))

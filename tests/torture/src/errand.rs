@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_seed_draws_the_same_errands_and_the_model_understands_them() {
+    fn seed_draws_the_same_errands_and_the_model_understands_them() {
         let draw = || {
             let mut dice = Rng::with_seed(7);
             (0..200)

@@ -46,7 +46,7 @@ async fn five_hundred_kills_lose_nothing() {
 }
 
 #[tokio::test]
-async fn two_hundred_kills_lose_nothing_on_telegram() {
+async fn kills_two_hundred_kills_lose_nothing_on_telegram() {
     let suite = RunningSuite::telegram().await.unwrap();
     let mut plan = Plan::telegram(seed(), KILLS_ON_TELEGRAM);
     plan.rest = REST;

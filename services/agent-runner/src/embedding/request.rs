@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_are_no_vectors_of_the_texts_is_refused() {
+    fn request_what_are_no_vectors_of_the_texts_is_refused() {
         for (body, count) in [
             (r#"{"data":[{"embedding":[1]}]}"#, 2),
             (r#"{"data":[{"embedding":[1]},{"embedding":[1,2]}]}"#, 2),
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_pass_is_tried_again() {
+    fn request_what_may_pass_is_tried_again() {
         for (status, passes) in [(429, true), (503, true), (401, true), (400, false)] {
             let refused = Error::Refused {
                 status: StatusCode::from_u16(status).unwrap(),

@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_tells_its_code_and_nothing_else() {
+    fn refusal_tells_its_code_and_nothing_else() {
         let said = |status: u16, body: &str| {
             let status = StatusCode::from_u16(status).unwrap();
             let body = serde_json::from_str(body).unwrap_or_default();

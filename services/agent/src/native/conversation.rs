@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interrupted_call_gets_a_result_that_says_so() {
+    fn interrupted_call_gets_a_result_that_says_so() {
         let entries = entries(json!([
             {"user": {"text": "q"}},
             {"assistant": {"tool_calls": [{"id": "1", "name": "t"}, {"id": "2", "name": "bad name"}]}},
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_history_cut_in_the_middle_begins_with_the_user() {
+    fn history_cut_in_the_middle_begins_with_the_user() {
         let entries = entries(json!([
             {"tool": {"call_id": "9", "output": "o"}},
             {"assistant": {"text": "left over"}},

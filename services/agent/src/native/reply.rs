@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_models_mean_by_an_object_is_one() {
+    fn reply_what_models_mean_by_an_object_is_one() {
         assert_eq!(parse(""), Ok(json!({})));
         assert_eq!(parse("null"), Ok(json!({})));
         assert_eq!(parse(r#"{"a":1}"#), Ok(json!({"a": 1})));

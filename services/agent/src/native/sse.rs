@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn every_way_to_cut_the_stream_gives_the_same_events() {
+    fn sse_every_way_to_cut_the_stream_gives_the_same_events() {
         let bytes = STREAM.as_bytes();
         for size in 1..=bytes.len() {
             let mut parser = Parser::default();
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_without_its_empty_line_is_there_at_the_end() {
+    fn event_without_its_empty_line_is_there_at_the_end() {
         for ending in ["", "\n", "\r\n"] {
             let mut parser = Parser::default();
             let mut events = Vec::new();
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endless_line_or_event_is_refused() {
+    fn endless_line_or_event_is_refused() {
         let mut parser = Parser::default();
         let line = vec![b'x'; MAX_EVENT_BYTES + 1];
         assert_eq!(parser.push(&line, &mut Vec::new()), Err(TooLong));

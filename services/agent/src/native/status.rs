@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn the_providers_words_are_found_and_kept_short() {
+    fn providers_words_are_found_and_kept_short() {
         for body in [
             r#"{"type":"error","error":{"type":"rate_limit_error","message":"slow down."}}"#,
             r#"{"error":"slow down"}"#,
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn the_runners_own_errors_are_passed_on_as_they_are() {
+    fn runners_own_errors_are_passed_on_as_they_are() {
         let body = r#"{"error":{"type":"network","message":"cannot reach 127.0.0.1:9: refused"}}"#;
         let failure = refused(502, None, body);
         assert_eq!(failure.code, Code::Network);
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn only_plausible_waits_are_believed() {
+    fn status_only_plausible_waits_are_believed() {
         let wait = |value: &str| {
             let mut headers = HeaderMap::new();
             headers.insert(RETRY_AFTER, value.parse().unwrap());

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fence_is_longer_than_any_inside() {
+    fn fence_is_longer_than_any_inside() {
         assert_eq!(fenced("a\n"), "```\na\n```\n");
         assert_eq!(fenced("```` x"), "`````\n```` x\n`````\n");
     }

@@ -88,7 +88,7 @@ async fn patience_is_the_runners() {
 }
 
 #[tokio::test]
-async fn another_model_is_asked_in_its_own_form_when_the_runner_says_so() {
+async fn failures_another_model_is_asked_in_its_own_form_when_the_runner_says_so() {
     let elsewhere = Answer::status(
         421,
         r#"{"api":"openai","provider":"other","model":"gpt-test","sees_images":false}"#,
@@ -114,7 +114,7 @@ async fn another_model_is_asked_in_its_own_form_when_the_runner_says_so() {
 }
 
 #[tokio::test]
-async fn a_budget_that_is_used_up_ends_the_turn_with_the_runners_words() {
+async fn budget_that_is_used_up_ends_the_turn_with_the_runners_words() {
     let body =
         r#"{"error":{"type":"resource_limit","message":"the turn was stopped: it cost $5"}}"#;
     let outcome = ask(vec![Answer::status(402, body)]).await;
@@ -123,7 +123,7 @@ async fn a_budget_that_is_used_up_ends_the_turn_with_the_runners_words() {
 }
 
 #[tokio::test]
-async fn a_request_that_is_wrong_is_not_repeated() {
+async fn request_that_is_wrong_is_not_repeated() {
     let too_long = error("invalid_request_error", "prompt is too long");
     let outcome = ask(vec![Answer::status(400, &too_long)]).await;
     assert_eq!(outcome.end()["code"], "context_overflow");
@@ -137,7 +137,7 @@ async fn a_request_that_is_wrong_is_not_repeated() {
 }
 
 #[tokio::test]
-async fn the_runners_own_errors_keep_their_code() {
+async fn runners_own_errors_keep_their_code() {
     let answer = Answer::status(
         502,
         r#"{"error":{"type":"network","message":"cannot reach the provider"}}"#,
@@ -150,7 +150,7 @@ async fn the_runners_own_errors_keep_their_code() {
 }
 
 #[tokio::test]
-async fn a_stream_cut_off_keeps_what_came() {
+async fn stream_cut_off_keeps_what_came() {
     let clean_end = Answer::sse(&begun("partial"));
     let broken = Answer::sse(&begun("partial")).breaking();
     for answer in [clean_end, broken] {
@@ -197,7 +197,7 @@ async fn something_else_than_a_stream_is_named() {
 }
 
 #[tokio::test]
-async fn an_answer_that_breaks_off_before_the_first_word_is_asked_for_again() {
+async fn answer_that_breaks_off_before_the_first_word_is_asked_for_again() {
     let overloaded = Answer::sse(&format!(
         "data: {}\n\n",
         error("overloaded_error", "Overloaded")
@@ -222,7 +222,7 @@ async fn an_answer_that_breaks_off_before_the_first_word_is_asked_for_again() {
 }
 
 #[tokio::test]
-async fn a_declined_answer_says_so() {
+async fn declined_answer_says_so() {
     let stop = json!({"type": "message_delta", "delta": {"stop_reason": "refusal"}});
     let stream = format!(
         "{}{}",

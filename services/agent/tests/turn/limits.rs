@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::common::{anthropic_call, request, turn};
 
 #[tokio::test]
-async fn the_step_limit_ends_the_turn_and_says_what_to_do() {
+async fn step_limit_ends_the_turn_and_says_what_to_do() {
     let folder = tempfile::tempdir().unwrap();
     let mut asked = request(folder.path(), "anthropic", "go");
     asked["step_limit"] = json!(3);

@@ -8,7 +8,7 @@ use crate::common::{
 };
 
 #[tokio::test]
-async fn a_text_answer_streams_and_ends_with_done() {
+async fn text_answer_streams_and_ends_with_done() {
     let folder = tempfile::tempdir().unwrap();
     let outcome = turn(
         request(folder.path(), "anthropic", "hi"),
@@ -30,7 +30,7 @@ async fn a_text_answer_streams_and_ends_with_done() {
 }
 
 #[tokio::test]
-async fn the_request_is_small_and_what_the_api_expects() {
+async fn request_is_small_and_what_the_api_expects() {
     let folder = tempfile::tempdir().unwrap();
     let outcome = turn(
         request(folder.path(), "anthropic", "hi"),
@@ -59,7 +59,7 @@ async fn the_request_is_small_and_what_the_api_expects() {
 
 /// Feature: openclaw-mvp, Property 21: Tool Execution Flow
 #[tokio::test]
-async fn a_tool_call_runs_and_its_result_goes_back_to_the_model() {
+async fn tool_call_runs_and_its_result_goes_back_to_the_model() {
     let folder = tempfile::tempdir().unwrap();
     let arguments = json!({"path": "notes.txt", "content": "from the model"}).to_string();
     let answers = vec![
@@ -151,7 +151,7 @@ async fn bad_arguments_go_back_as_errors_and_the_turn_goes_on() {
 }
 
 #[tokio::test]
-async fn a_host_tool_is_asked_of_the_runner() {
+async fn host_tool_is_asked_of_the_runner() {
     let folder = tempfile::tempdir().unwrap();
     let answers = vec![
         anthropic_call("a", "memory_search", r#"{"query":"cats"}"#),
@@ -201,7 +201,7 @@ async fn signed_thinking_is_shown_and_sent_back_with_the_results() {
 }
 
 #[tokio::test]
-async fn the_history_goes_along() {
+async fn history_goes_along() {
     let folder = tempfile::tempdir().unwrap();
     let mut asked = request(folder.path(), "anthropic", "and now?");
     asked["history"] = json!([
@@ -225,7 +225,7 @@ async fn the_history_goes_along() {
 }
 
 #[tokio::test]
-async fn a_full_answer_ends_with_length() {
+async fn full_answer_ends_with_length() {
     let folder = tempfile::tempdir().unwrap();
     let mut events = vec![
         anthropic_start(),

@@ -12,7 +12,7 @@ async fn say(text: &str, tool: Vec<Value>) -> Outcome {
 }
 
 #[tokio::test]
-async fn the_best_passages_come_with_their_places() {
+async fn best_passages_come_with_their_places() {
     let folder = tempfile::tempdir().unwrap();
     let mut asked = request(folder.path(), "anthropic", "what do I like?");
     asked["mode"] = json!("offline");
@@ -40,14 +40,14 @@ async fn the_best_passages_come_with_their_places() {
 }
 
 #[tokio::test]
-async fn no_passages_is_friendly_and_still_helps() {
+async fn offline_no_passages_is_friendly_and_still_helps() {
     let outcome = say("anything?", vec![]).await;
     assert!(outcome.text().contains("nothing about that"));
     assert!(outcome.text().contains("openclawctl setup"));
 }
 
 #[tokio::test]
-async fn a_greeting_is_greeted_in_two_lines() {
+async fn greeting_is_greeted_in_two_lines() {
     for (text, greeting) in [
         ("hello", "Hello!"),
         ("Guten Tag!", "Hallo!"),
@@ -66,7 +66,7 @@ async fn a_greeting_is_greeted_in_two_lines() {
 }
 
 #[tokio::test]
-async fn a_greeting_offers_no_commands_where_none_run() {
+async fn greeting_offers_no_commands_where_none_run() {
     let folder = tempfile::tempdir().unwrap();
     let mut asked = request(folder.path(), "anthropic", "Hello!");
     asked["mode"] = json!("offline");
@@ -111,7 +111,7 @@ async fn notes_are_listed_and_forgotten() {
 }
 
 #[tokio::test]
-async fn an_order_is_taken_from_who_says_it_and_from_no_job() {
+async fn order_is_taken_from_who_says_it_and_from_no_job() {
     let noted = || json!({"ok": true, "output": r#"{"path": "memory/2026-01-02.md", "line": 5}"#});
     let text = "remember to water the ferns";
     let folder = tempfile::tempdir().unwrap();

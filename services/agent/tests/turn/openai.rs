@@ -59,7 +59,7 @@ async fn text_reasoning_and_usage_come_through() {
 }
 
 #[tokio::test]
-async fn two_calls_in_interleaved_pieces() {
+async fn openai_two_calls_in_interleaved_pieces() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("a"), "AAA").unwrap();
     let stream = openai(&[
@@ -161,7 +161,7 @@ async fn calls_that_all_claim_index_zero_are_told_apart_by_their_ids() {
 }
 
 #[tokio::test]
-async fn a_plain_end_after_the_finish_reason_is_an_end() {
+async fn plain_end_after_the_finish_reason_is_an_end() {
     let folder = tempfile::tempdir().unwrap();
     let stream = format!(
         "data: {}\n\n",
@@ -206,7 +206,7 @@ async fn reasoning_goes_back_with_the_tool_results() {
 }
 
 #[tokio::test]
-async fn a_server_that_wants_other_parameters_gets_them() {
+async fn server_that_wants_other_parameters_gets_them() {
     let folder = tempfile::tempdir().unwrap();
     let refuse =
         |message: &str| Answer::status(400, &json!({"error": {"message": message}}).to_string());
@@ -223,7 +223,7 @@ async fn a_server_that_wants_other_parameters_gets_them() {
 }
 
 #[tokio::test]
-async fn an_error_in_the_stream_ends_the_turn_with_its_message() {
+async fn error_in_the_stream_ends_the_turn_with_its_message() {
     let folder = tempfile::tempdir().unwrap();
     let stream = format!(
         "data: {}\n\ndata: {}\n\n",

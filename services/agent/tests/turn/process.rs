@@ -17,7 +17,7 @@ use crate::common::{Script, Sent, anthropic_call, request, serve, spawn, turn};
 const KILL_LIMIT: Duration = Duration::from_secs(10);
 
 #[tokio::test]
-async fn a_turn_it_cannot_read_is_an_internal_error() {
+async fn turn_it_cannot_read_is_an_internal_error() {
     let unreadable = json!({"version": openclaw_turn::VERSION, "mode": "telepathic"});
     let outcome = turn(unreadable, vec![], vec![]).await;
     assert_eq!(outcome.end()["code"], "internal");
@@ -56,7 +56,7 @@ fn standard_input_that_is_no_socket_is_an_internal_error() {
 }
 
 #[test]
-fn a_runner_that_goes_away_is_an_internal_error() {
+fn runner_that_goes_away_is_an_internal_error() {
     let (ours, theirs) = StdStream::pair().unwrap();
     drop(ours);
     let output = spawn(theirs).wait_with_output().unwrap();
@@ -65,7 +65,7 @@ fn a_runner_that_goes_away_is_an_internal_error() {
 }
 
 #[tokio::test]
-async fn a_reader_that_goes_away_ends_it() {
+async fn reader_that_goes_away_ends_it() {
     let folder = tempfile::tempdir().unwrap();
     let (ours, theirs) = StdStream::pair().unwrap();
     let mut child = spawn(theirs);

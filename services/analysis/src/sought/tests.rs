@@ -151,7 +151,7 @@ fn colours_may_have_names_of_their_own() {
 }
 
 #[test]
-fn one_of_a_kind_is_named_beside_it() {
+fn sought_one_of_a_kind_is_named_beside_it() {
     let role = |word: &str| Role {
         is_asked: ["School", "Firma", "class", "beagle", "Jonah"].contains(&word),
         is_kind: word == "School" || word == "Firma",

@@ -29,7 +29,7 @@ fn chosen(file: &str, variables: &[(&str, &str)]) -> Choice {
 }
 
 #[test]
-fn nobody_answers_for_a_model_that_was_chosen() {
+fn choice_nobody_answers_for_a_model_that_was_chosen() {
     let state = tempfile::tempdir().unwrap();
     let variables = [("OPENCLAW_STATE_DIR", state.path().to_str().unwrap())];
     let environment: Environment = variables.into_iter().collect();
@@ -42,7 +42,7 @@ fn nobody_answers_for_a_model_that_was_chosen() {
 }
 
 #[test]
-fn a_configured_cli_does_not_pass_on_a_chosen_model_of_others() {
+fn configured_cli_does_not_pass_on_a_chosen_model_of_others() {
     let state = tempfile::tempdir().unwrap();
     std::fs::write(
         state.path().join("openclaw.json"),
@@ -63,7 +63,7 @@ fn a_configured_cli_does_not_pass_on_a_chosen_model_of_others() {
 }
 
 #[test]
-fn a_cli_is_what_its_backend_asks() {
+fn cli_is_what_its_backend_asks() {
     for (cli, known) in CLIS.into_iter().zip(openclaw_agent_clis::ALL) {
         let backend = Backend::Cli(known);
         assert_eq!(backend.name(), cli.known().backend);
@@ -72,7 +72,7 @@ fn a_cli_is_what_its_backend_asks() {
 }
 
 #[test]
-fn a_configured_cli_does_not_pass_on_a_configured_model_of_others() {
+fn configured_cli_does_not_pass_on_a_configured_model_of_others() {
     let variables = [
         ("ANTHROPIC_API_KEY", "k"),
         ("CODEX_API_KEY", "k"),
@@ -103,7 +103,7 @@ fn a_configured_cli_does_not_pass_on_a_configured_model_of_others() {
 }
 
 #[test]
-fn the_lack_is_that_of_a_configured_model() {
+fn lack_is_that_of_a_configured_model() {
     let nothing = chosen("", &[]);
     assert_eq!(nothing.lack(), None);
     let remedy = nothing.remedy();
@@ -116,7 +116,7 @@ fn the_lack_is_that_of_a_configured_model() {
 }
 
 #[test]
-fn nothing_there_is_offline() {
+fn choice_nothing_there_is_offline() {
     let (_state, settings) = loaded("", &[]);
     let main = settings.agent("main").unwrap();
     let choice = choose(&settings, main, None, None);
@@ -151,7 +151,7 @@ fn candidates_are_all_backends_with_the_chosen_one_as_it_was_chosen() {
 }
 
 #[test]
-fn a_key_is_native_and_the_cli_with_it_comes_first() {
+fn key_is_native_and_the_cli_with_it_comes_first() {
     let native = chosen("", &[("ANTHROPIC_API_KEY", "k")]);
     assert_eq!(native.backend, "native");
     assert!(
@@ -166,7 +166,7 @@ fn a_key_is_native_and_the_cli_with_it_comes_first() {
 }
 
 #[test]
-fn a_login_that_has_expired_is_named() {
+fn login_that_has_expired_is_named() {
     let state = tempfile::tempdir().unwrap();
     let folder = state.path().join("agents/main/auth");
     std::fs::create_dir_all(&folder).unwrap();
@@ -194,7 +194,7 @@ fn a_login_that_has_expired_is_named() {
 }
 
 #[test]
-fn another_providers_model_is_not_for_the_cli() {
+fn choice_another_providers_model_is_not_for_the_cli() {
     let variables = [("ANTHROPIC_API_KEY", "k"), ("PATH", "STATE")];
     let choice = chosen("{models: {default: 'ollama/llama3.2'}}", &variables);
     assert_eq!(choice.backend, "native");
@@ -202,7 +202,7 @@ fn another_providers_model_is_not_for_the_cli() {
 }
 
 #[test]
-fn the_second_cli_answers_where_nothing_else_would_or_where_it_is_asked_for() {
+fn second_cli_answers_where_nothing_else_would_or_where_it_is_asked_for() {
     let key = [("CODEX_API_KEY", "k"), ("PATH", "STATE")];
     let alone = chosen("", &key);
     assert_eq!(alone.backend, "codex-cli");
@@ -218,7 +218,7 @@ fn the_second_cli_answers_where_nothing_else_would_or_where_it_is_asked_for() {
 }
 
 #[test]
-fn a_cli_that_the_sandbox_bars_is_passed_over_unless_it_is_configured() {
+fn cli_that_the_sandbox_bars_is_passed_over_unless_it_is_configured() {
     let variables = [("ANTHROPIC_API_KEY", "k"), ("PATH", "STATE")];
     let barred = |file: &str| {
         let (_state, settings) = loaded(file, &variables);
@@ -234,7 +234,7 @@ fn a_cli_that_the_sandbox_bars_is_passed_over_unless_it_is_configured() {
 }
 
 #[test]
-fn the_configured_backend_stays_even_when_it_cannot_be_used() {
+fn configured_backend_stays_even_when_it_cannot_be_used() {
     let choice = chosen("{agents: {defaults: {backend: 'native'}}}", &[]);
     assert_eq!(choice.backend, "native");
     assert!(choice.plan.unwrap_err().contains("ANTHROPIC_API_KEY"));

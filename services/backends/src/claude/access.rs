@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_becomes_a_header_outside() {
+    fn key_becomes_a_header_outside() {
         let (variables, relay) = proxied(
             &[
                 ("ANTHROPIC_API_KEY", "sk"),
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_profile_that_the_session_chose_comes_before_a_variable() {
+    fn profile_that_the_session_chose_comes_before_a_variable() {
         let home = tempfile::tempdir().unwrap();
         let folder = home.path().join(".openclaw/agents/main/auth");
         fs::create_dir_all(&folder).unwrap();
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a_login_is_read_and_says_when_it_is_old() {
+    fn login_is_read_and_says_when_it_is_old() {
         let login =
             |end: u64| format!(r#"{{"claudeAiOauth":{{"accessToken":"at","expiresAt":{end}}}}}"#);
         let (variables, relay) = proxied(&[], Some(&login(u64::MAX)));

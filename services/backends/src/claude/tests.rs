@@ -54,7 +54,7 @@ fn places(folder: &Path) -> Places {
 }
 
 #[test]
-fn a_session_is_resumed_only_when_its_transcript_is_there() {
+fn session_is_resumed_only_when_its_transcript_is_there() {
     let folder = tempfile::tempdir().unwrap();
     let places = places(folder.path());
     let id = Uuid::new_v4().to_string();
@@ -99,7 +99,7 @@ fn a_session_is_resumed_only_when_its_transcript_is_there() {
 }
 
 #[test]
-fn the_arguments_name_files_of_the_turn() {
+fn arguments_name_files_of_the_turn() {
     let folder = tempfile::tempdir().unwrap();
     let places = places(folder.path());
     let turn = turn(Vec::new());

@@ -92,7 +92,7 @@ mod tests {
 
     /// At level `off` a CLI that stands ready can write there after all.
     #[test]
-    fn a_link_in_the_place_of_a_file_is_replaced_and_its_target_stays() {
+    fn link_in_the_place_of_a_file_is_replaced_and_its_target_stays() {
         let folder = tempfile::tempdir().unwrap();
         let users = folder.path().join("bashrc");
         fs::write(&users, "mine").unwrap();
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn another_user_reads_it_and_writes_to_the_fifos_alone() {
+    fn input_folder_another_user_reads_it_and_writes_to_the_fifos_alone() {
         let folder = tempfile::tempdir().unwrap();
         let identity = Identity {
             name: "other".to_owned(),

@@ -78,7 +78,7 @@ mod tests {
     /// What a hostile turn left is neither there for the next one nor a way to
     /// the user's own files.
     #[test]
-    fn only_sessions_are_left_and_links_are_not_followed() {
+    fn settings_only_sessions_are_left_and_links_are_not_followed() {
         let folder = tempfile::tempdir().unwrap();
         let places = places(folder.path());
         let users = folder.path().join("users");

@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_goes_to_the_api_that_is_configured() {
+    fn key_goes_to_the_api_that_is_configured() {
         let variables = [
             ("OPENAI_API_KEY", "sk"),
             ("OPENAI_BASE_URL", "http://127.0.0.1:1/v1"),
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_login_is_read_and_says_when_it_is_old() {
+    fn login_is_read_and_says_when_it_is_old() {
         let login = |end| {
             let token = token(end);
             format!(

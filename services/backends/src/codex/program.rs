@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_script_of_npm_leads_to_the_program() {
+    fn script_of_npm_leads_to_the_program() {
         let folder = tempfile::tempdir().unwrap();
         let script = folder.path().join("@openai/codex/bin/codex.js");
         let program = folder

@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn one_says_what_each_of_several_says() {
+    fn burst_one_says_what_each_of_several_says() {
         let texts = |texts: &[&str]| {
             let items = texts.iter().map(|text| item("album 1", text)).collect();
             match one(items).unwrap().incoming.what {
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn one_album_says_once_whence_it_was_forwarded() {
+    fn burst_one_album_says_once_whence_it_was_forwarded() {
         let text = |burst: &str, texts: &[&str]| {
             let items = texts.iter().map(|text| item(burst, text)).collect();
             match one(items).unwrap().incoming.what {

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn only_blanks_are_before_what_is_first_of_its_line() {
+    fn layout_only_blanks_are_before_what_is_first_of_its_line() {
         let text = "{\n \ta: 1, b: 2}";
         let at = |what: &str| is_first_of_line(text, text.find(what).unwrap());
         assert!(at("{") && at("a") && !at("1") && !at("b"));

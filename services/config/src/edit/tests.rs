@@ -15,14 +15,14 @@ fn value(text: &str) -> Value {
 }
 
 #[test]
-fn a_value_is_replaced_where_it_stands() {
+fn value_is_replaced_where_it_stands() {
     let text = "// mine\n{\n  gateway: { port: 1, /* why */ bind: 'lan' }, // here\n}\n";
     let new = set(text, &path("gateway.port"), &json!(2)).unwrap();
     assert_eq!(new, text.replace("port: 1", "port: 2"));
 }
 
 #[test]
-fn new_keys_are_written_like_those_beside_them() {
+fn edit_new_keys_are_written_like_those_beside_them() {
     for (text, key, expected) in [
         ("", "a", "{\n  \"a\": 1\n}\n"),
         ("// only this\n", "a", "// only this\n{\n  \"a\": 1\n}\n"),
@@ -55,7 +55,7 @@ fn new_keys_are_written_like_those_beside_them() {
 }
 
 #[test]
-fn what_is_taken_away_leaves_comments() {
+fn edit_what_is_taken_away_leaves_comments() {
     for (text, key, expected) in [
         ("{a: 1, b: 2}", "a", "{b: 2}"),
         ("{a: 1, b: 2}", "b", "{a: 1}"),
@@ -80,7 +80,7 @@ fn what_is_taken_away_leaves_comments() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said() {
+fn edit_what_cannot_be_done_is_said() {
     let error = set("{a: 5}", &path("a.b"), &json!(1)).unwrap_err();
     assert_eq!(error, Error::NoContainer(path("a")));
     let error = set("{a: []}", &path("a[3]"), &json!(1)).unwrap_err();
@@ -170,7 +170,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
-    fn an_edit_does_what_it_does_to_the_value(text in documents(), path in paths(), new in 0..9i32) {
+    fn edit_does_what_it_does_to_the_value(text in documents(), path in paths(), new in 0..9i32) {
         let new = json!({"n": new});
         let mut expected = value(&text);
         match set(&text, &path, &new) {
@@ -186,7 +186,7 @@ proptest! {
     }
 
     #[test]
-    fn an_unset_does_what_it_does_to_the_value(text in documents(), path in paths()) {
+    fn unset_does_what_it_does_to_the_value(text in documents(), path in paths()) {
         let mut expected = value(&text);
         match unset(&text, &path) {
             Ok(edited) => {

@@ -189,7 +189,7 @@ fn links_are_followed_as_they_are() {
 }
 
 #[test]
-fn where_it_starts_and_what_its_variables_load_count() {
+fn launch_where_it_starts_and_what_its_variables_load_count() {
     let machine = Machine::new();
     let line = ["python3", "-m", "goodserver"];
     let found = machine.judged(&line, Some("@/work/lib"), &[]).unwrap();
@@ -252,7 +252,7 @@ fn data_where_agents_write_stays_data() {
 }
 
 #[test]
-fn its_own_folder_is_chosen_by_whoever_else_writes_it() {
+fn launch_own_folder_is_chosen_by_whoever_else_writes_it() {
     let machine = Machine::new();
     let home = machine.0.path().join("mcp/mine");
     let launch = Launch {
@@ -274,7 +274,7 @@ fn its_own_folder_is_chosen_by_whoever_else_writes_it() {
 }
 
 #[test]
-fn what_it_is_given_is_said_without_values() {
+fn launch_what_it_is_given_is_said_without_values() {
     let machine = Machine::new();
     let arguments = ["@/work/server.py", "@/lib/server.py"].map(|it| machine.path(it));
     let variables = [("TOKEN".to_owned(), "sk-secret".to_owned())].into();

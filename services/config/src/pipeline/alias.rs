@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_is_a_way_to_bind() {
+    fn host_is_a_way_to_bind() {
         for (host, bind) in [
             ("127.0.0.1", json!({"bind": "loopback"})),
             ("localhost", json!({"bind": "loopback"})),
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mvp_names_are_ours() {
+    fn mvp_names_are_ours() {
         let document = json!({
             "agent": {"model": "a", "maxTokens": 1},
             "agents": {"defaults": {"maxTokens": 2}},
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_put_under_another_name_is_found_under_both() {
+    fn alias_what_is_put_under_another_name_is_found_under_both() {
         let mut document =
             json!({"agents": {"list": [{"id": "work"}]}, "gateway": {"bind": "lan"}});
         for (path, value) in [

@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_line_is_named_but_not_shown() {
+    fn broken_line_is_named_but_not_shown() {
         let error = variables(Path::new("/x/.env"), "A=1\nsk-secret value\n").unwrap_err();
         let text = error.to_string();
         assert!(text.contains("/x/.env: line 2"), "{text}");

@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn ten_files_deep_and_no_more() {
+    fn include_ten_files_deep_and_no_more() {
         let chain = |depth: usize| {
             let mut files = vec![("o.json".to_owned(), "{ $include: '1.json' }".to_owned())];
             for n in 1..depth {
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_included_is_named() {
+    fn include_what_cannot_be_included_is_named() {
         let missing = refused(&[("o.json", "{ $include: 'no.json' }")]);
         assert!(missing.contains("no.json"), "{missing}");
         assert!(refused(&[("o.json", "{ a: { $include: 5 } }")]).contains("a.$include"));

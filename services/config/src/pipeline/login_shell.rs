@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_asked_only_when_wanted() {
+    fn login_shell_is_asked_only_when_wanted() {
         let environment: Environment = [("SHELL", "/bin/zsh")].into_iter().collect();
         let wanted = |setting: Value| request(&json!({"env": {"shellEnv": setting}}), &environment);
         assert_eq!(request(&json!({}), &environment), None);
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn the_profiles_variables_come_after_its_greeting() {
+    fn profiles_variables_come_after_its_greeting() {
         let script = "echo hello; export GREETED='a=b c'; shift 2; eval \"$1\"";
         let variables = imported(script, DEADLINE).unwrap();
         assert!(variables.contains(&("GREETED".to_owned(), "a=b c".to_owned())));
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shell_that_hangs_or_fails_ends_in_time() {
+    fn shell_that_hangs_or_fails_ends_in_time() {
         let start = Instant::now();
         let error = imported("sleep 60", Duration::from_millis(200)).unwrap_err();
         assert!(

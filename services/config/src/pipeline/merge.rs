@@ -106,7 +106,7 @@ mod tests {
 
     /// The examples of RFC 7396, appendix A.
     #[test]
-    fn the_examples_of_the_rfc() {
+    fn examples_of_the_rfc() {
         for (target, change, result) in [
             (json!({"a": "b"}), json!({"a": "c"}), json!({"a": "c"})),
             (

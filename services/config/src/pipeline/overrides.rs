@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn every_key_has_a_variable() {
+    fn overrides_every_key_has_a_variable() {
         let file = json!({
             "models": {"providers": {"my-host": {"baseUrl": "http://file"}}},
             "gateway": {"port": 1, "bind": "lan"},
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn the_command_line_comes_first() {
+    fn command_line_comes_first() {
         let environment: Environment = [("OPENCLAW_LOG", "warn")].into_iter().collect();
         let environment =
             environment.overridden([("logging.level".to_owned(), "debug".to_owned())]);
@@ -224,7 +224,7 @@ mod tests {
 
     /// Which places they were: what is said of a variable depends on it.
     #[test]
-    fn what_was_put_in_is_told_with_its_places() {
+    fn overrides_what_was_put_in_is_told_with_its_places() {
         let mut document = json!({"agents": {"list": [
             {"id": "a"}, {"id": "b", "backend": "offline"}, {"id": "c", "model": "x/y"},
         ]}});

@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_environment_comes_before_the_file() {
+    fn environment_comes_before_the_file() {
         let document = json!({"env": {
             "vars": {"A": "file", "B": "file", "C": "${X}"}, "D": "inline",
             "shellEnv": {"enabled": false},

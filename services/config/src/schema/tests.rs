@@ -12,7 +12,7 @@ fn texts(document: Value) -> Vec<String> {
 }
 
 #[test]
-fn every_problem_is_found() {
+fn schema_every_problem_is_found() {
     let problems = texts(json!({
         "gateway": {"port": "x", "auth": {"mode": "tokn"}},
         "agents": {"list": [{"id": "a", "maxTokens": 0}, {}]},

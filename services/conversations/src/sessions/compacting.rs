@@ -44,7 +44,7 @@ mod tests {
     use openclaw_sessions::AgentId;
 
     #[test]
-    fn a_session_is_compacted_once_at_a_time() {
+    fn session_is_compacted_once_at_a_time() {
         let all = Arc::default();
         let key = SessionKey::main(&AgentId::main());
         let first = Compacting::begin(&all, &key).unwrap();

@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_found_by_its_keys_until_it_ended_long_ago() {
+    fn run_is_found_by_its_keys_until_it_ended_long_ago() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("ledger.sqlite");
         let mut ledger = Ledger::open(&path, NOW).unwrap();
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn an_idempotency_key_names_one_run_and_none_names_none() {
+    fn idempotency_key_names_one_run_and_none_names_none() {
         let dir = tempfile::tempdir().unwrap();
         let mut ledger = Ledger::open(&dir.path().join("l"), NOW).unwrap();
         let both = [insert(accepted("r1", None)), insert(accepted("r2", None))];
@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn a_newer_file_is_refused_by_name() {
+    fn newer_file_is_refused_by_name() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("l");
         let ledger = Ledger::open(&path, NOW).unwrap();

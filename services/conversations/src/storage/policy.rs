@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_whole_word_begins_anew() {
+    fn policy_only_a_whole_word_begins_anew() {
         let anew = |text| asked(&settings(), text).map(|anew| (anew.reason, anew.text));
         assert_eq!(anew(" /new "), Some(("new", None)));
         assert_eq!(anew("/RESET"), Some(("reset", None)));
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_day_ends_at_its_hour_in_local_time() {
+    fn day_ends_at_its_hour_in_local_time() {
         let policy = ResetPolicy {
             daily_at: Some(4),
             idle: None,
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_conversation_of_one_message_ends_and_an_empty_one_does_not() {
+    fn conversation_of_one_message_ends_and_an_empty_one_does_not() {
         let reset = serde_json::json!({ "mode": "idle", "idleMinutes": 5 });
         let section = serde_json::json!({ "reset": reset });
         let section = serde_json::from_value(section).unwrap();

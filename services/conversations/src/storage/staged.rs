@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_on_disk_is_not_told_and_answered_with_the_fault() {
+    fn staged_what_is_not_on_disk_is_not_told_and_answered_with_the_fault() {
         let (reply, mut answer) = oneshot::channel();
         let mut staged = Staged::new(reply, Ok(7))
             .changing(running("saved"))
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_ledger_is_the_fault_of_those_that_told_it_something() {
+    fn failed_ledger_is_the_fault_of_those_that_told_it_something() {
         let (reply, mut answer) = oneshot::channel();
         let mut telling = Staged::new(reply, Ok(())).changing(running("r"));
         let (reply, mut untouched) = oneshot::channel::<Result<_, Fault>>();

@@ -59,7 +59,7 @@ fn tokens_are_kept_under_their_names_and_nothing_else_changes() {
 }
 
 #[test]
-fn every_shape_of_a_file_is_written() {
+fn renewal_every_shape_of_a_file_is_written() {
     let seed = |id: &str| {
         json!({"id": id, "provider": "anthropic",
         "credential": {"type": "oauth", "accessToken": "a", "refreshToken": "r"}})
@@ -216,7 +216,7 @@ fn process_that_is_killed_leaves_the_old_tokens_or_the_new_ones() {
 }
 
 #[test]
-fn what_a_variable_holds_cannot_be_renewed() {
+fn renewal_what_a_variable_holds_cannot_be_renewed() {
     let login = json!({"type": "oauth", "access": "a", "refresh": "${REFRESH}"});
     let folder = tempfile::tempdir().unwrap();
     let turn = turn(folder.path(), "a:b", &json!({"profiles": {"a:b": login}}));

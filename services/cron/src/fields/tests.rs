@@ -27,7 +27,7 @@ fn job() -> Job {
 }
 
 #[test]
-fn of_new_is_a_whole_job() {
+fn fields_of_new_is_a_whole_job() {
     let new = fields(&["--cron", "0 9 * * 1-5", "--tz", "Europe/Berlin"]);
     assert_eq!(
         new.of_new("what is new?").unwrap(),
@@ -70,7 +70,7 @@ fn of_new_is_a_whole_job() {
 }
 
 #[test]
-fn of_new_is_a_command_or_a_reminder() {
+fn fields_of_new_is_a_command_or_a_reminder() {
     let command = fields(&[
         "--every",
         "1h",
@@ -120,7 +120,7 @@ fn of_new_is_a_command_or_a_reminder() {
 }
 
 #[test]
-fn of_new_needs_a_text_and_a_time() {
+fn fields_of_new_needs_a_text_and_a_time() {
     let no_text = fields(&["--every", "15m"]).of_new(" ").unwrap_err();
     assert!(no_text.text().contains("needs a text"));
     let no_time = fields(&[]).of_new("x").unwrap_err();
@@ -128,7 +128,7 @@ fn of_new_needs_a_text_and_a_time() {
 }
 
 #[test]
-fn of_change_is_what_was_said() {
+fn fields_of_change_is_what_was_said() {
     let change = fields(&["--name", "other"])
         .of_change("", &Without::default(), &job())
         .unwrap();
@@ -157,7 +157,7 @@ struct Edited {
 }
 
 #[test]
-fn of_change_takes_away_what_a_job_has() {
+fn fields_of_change_takes_away_what_a_job_has() {
     let line = [
         "edit",
         "--no-budget",

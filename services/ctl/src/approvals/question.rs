@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_end_in_a_command_is_seen() {
+    fn line_end_in_a_command_is_seen() {
         let wide = Screen {
             columns: 200,
             rows: 24,
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_begins_above_the_screen_is_said_again_beside_the_decision() {
+    fn question_what_begins_above_the_screen_is_said_again_beside_the_decision() {
         let words: Vec<String> = (0..600).map(|number| format!("step{number:04}")).collect();
         let filler = format!("touch pwned; : {}; ls", words.join(" "));
         let lines = format!("touch pwned\n{}", "x\n".repeat(100));

@@ -8,7 +8,7 @@ fn parsed(arguments: &[&str]) -> Result<Command, clap::Error> {
 }
 
 #[test]
-fn the_definition_is_sound() {
+fn definition_is_sound() {
     Cli::command().debug_assert();
 }
 
@@ -103,7 +103,7 @@ fn sessions_are_listed_by_default() {
 }
 
 #[test]
-fn every_command_that_is_shown_has_examples_that_are_understood() {
+fn cli_every_command_that_is_shown_has_examples_that_are_understood() {
     use openclaw_manual::examples::{all, of};
     fn look(command: &clap::Command, above: &[&str]) {
         for below in command.get_subcommands().filter(|it| !it.is_hide_set()) {

@@ -210,7 +210,7 @@ mod tests {
     use openclaw_doctor::State;
 
     #[test]
-    fn what_is_not_enforced_is_not_ok() {
+    fn answers_what_is_not_enforced_is_not_ok() {
         let state = |state: &str| {
             let seccomp = Confinement {
                 name: "seccomp".to_owned(),
@@ -226,7 +226,7 @@ mod tests {
         assert_eq!(state("something new"), State::Fail);
     }
     #[test]
-    fn what_an_ordinary_user_cannot_have_is_said_once() {
+    fn answers_what_an_ordinary_user_cannot_have_is_said_once() {
         let of = |name: &str, state: &str, detail: &str| Confinement {
             name: name.to_owned(),
             state: state.to_owned(),
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_that_cannot_answer_is_not_ok() {
+    fn model_that_cannot_answer_is_not_ok() {
         for (backend, problems, expected) in [
             ("native", &[][..], State::Ok),
             ("offline", &[], State::Warn),

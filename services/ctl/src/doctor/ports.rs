@@ -102,7 +102,7 @@ mod tests {
     use openclaw_doctor::State;
 
     #[test]
-    fn a_port_that_is_not_the_configured_one_is_told_with_what_helps() {
+    fn port_that_is_not_the_configured_one_is_told_with_what_helps() {
         let wanted = "127.0.0.1:19000".parse().unwrap();
         assert_eq!(main(wanted, &["127.0.0.1:19000"]).state, State::Ok);
         assert_eq!(main(wanted, &[]).state, State::Warn);
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_without_its_socket_is_told() {
+    fn secret_without_its_socket_is_told() {
         let folder = tempfile::tempdir().unwrap();
         let state = folder.path().to_str().unwrap();
         let environment = |secret: &str| -> Environment {

@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_put_away_has_its_name_back() {
+    fn source_what_was_put_away_has_its_name_back() {
         for (file, name) in [
             (
                 "agent_main_main.0a-1b.jsonl.imported-1784000000000",
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn a_database_is_told_with_the_way_out() {
+    fn database_is_told_with_the_way_out() {
         let home = tempfile::tempdir().unwrap();
         let agent = home.path().join("agents/main");
         fs::create_dir_all(agent.join("agent")).unwrap();
@@ -388,7 +388,7 @@ mod tests {
 
     /// Whoever made the folder could have put a link to anything in it.
     #[test]
-    fn a_link_is_named_and_not_followed() {
+    fn link_is_named_and_not_followed() {
         let home = tempfile::tempdir().unwrap();
         let (secret, mine) = (home.path().join("secret"), home.path().join("mine"));
         fs::create_dir_all(secret.join("sessions")).unwrap();

@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_said_is_wrong_usage() {
+    fn input_nothing_said_is_wrong_usage() {
         let failure = text(&["  ".to_owned()]).unwrap_err();
         assert_eq!(failure.text(), "the message is empty");
     }

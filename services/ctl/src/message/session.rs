@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn other_session_is_named_and_not_asked_about() {
+    fn session_other_session_is_named_and_not_asked_about() {
         let new = |near: Option<String>| New {
             name: "tn".to_owned(),
             near,

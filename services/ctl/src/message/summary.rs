@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_with_tools_is_one_document() {
+    fn run_with_tools_is_one_document() {
         let usage = Kind::Usage(Usage {
             input: 10,
             output: 2,
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_run_keeps_its_text_and_says_why() {
+    fn failed_run_keeps_its_text_and_says_why() {
         let summary = summary(vec![
             text("half"),
             Kind::Failed(Failed {
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn an_aborted_run_is_cancelled() {
+    fn aborted_run_is_cancelled() {
         let summary = summary(vec![Kind::Aborted {
             reason: "by the other terminal".to_owned(),
             backend_session: None,

@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_empty_table_says_what_is_elsewhere() {
+    fn empty_table_says_what_is_elsewhere() {
         let query = |search: &str, archived| Query {
             search: search.to_owned(),
             archived,
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_is_one_row() {
+    fn session_is_one_row() {
         let session = Session {
             key: "agent:main:main".to_owned(),
             id: "0a1b".to_owned(),

@@ -213,7 +213,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_transcript_tells_words_tools_and_errors() {
+    fn transcript_tells_words_tools_and_errors() {
         let item = |said| Item { at_ms: 0, said };
         let reading = Reading {
             items: vec![

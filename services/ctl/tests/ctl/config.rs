@@ -98,7 +98,7 @@ fn values_are_set_shown_and_taken_away() {
 }
 
 #[test]
-fn what_is_shown_is_what_is_in_use() {
+fn config_what_is_shown_is_what_is_in_use() {
     let config = Config::new("{ logging: { level: 'warn' } }");
     let get = |variable: Option<&str>, arguments: &[&str]| {
         let mut command = config.scene.command(&["config", "get"]);
@@ -118,7 +118,7 @@ fn what_is_shown_is_what_is_in_use() {
 }
 
 #[test]
-fn every_key_has_a_value_under_each_of_its_names() {
+fn config_every_key_has_a_value_under_each_of_its_names() {
     let config = Config::new("{ agent: { model: 'claude-x' } }");
     for (key, value) in [
         ("gateway.port", "18789"),
@@ -140,7 +140,7 @@ fn every_key_has_a_value_under_each_of_its_names() {
 }
 
 #[test]
-fn nothing_invalid_is_written() {
+fn config_nothing_invalid_is_written() {
     let config = Config::new("{ gateway: { port: 1 } }");
     let before = config.file();
     for (arguments, words) in [
@@ -183,7 +183,7 @@ fn nothing_invalid_is_written() {
 }
 
 #[test]
-fn a_broken_file_is_not_written_over() {
+fn broken_file_is_not_written_over() {
     let config = Config::new("{\n gateway: ]\n}");
     for arguments in [
         &["set", "gateway.port", "1"][..],
@@ -320,7 +320,7 @@ fn validation_tells_everything() {
 }
 
 #[test]
-fn the_schema_is_printed() {
+fn schema_is_printed() {
     let config = Config::new("");
     let schema: Value = serde_json::from_str(&config.ok(&["schema"])).unwrap();
     assert!(schema["properties"]["gateway"].is_object());
@@ -334,7 +334,7 @@ fn the_schema_is_printed() {
 }
 
 #[test]
-fn the_editors_text_is_taken_over_when_it_is_valid() {
+fn editors_text_is_taken_over_when_it_is_valid() {
     let config = Config::new("{ gateway: { port: 1 } } // mine\n");
     assert!(config.edit("sed -i s/1/2/ \"$1\"").status.success());
     assert_eq!(config.file(), "{ gateway: { port: 2 } } // mine\n");
@@ -360,7 +360,7 @@ fn the_editors_text_is_taken_over_when_it_is_valid() {
 
 /// As another user, which only root can become.
 #[test]
-fn without_permission_nothing_is_changed_and_the_file_is_named() {
+fn config_without_permission_nothing_is_changed_and_the_file_is_named() {
     use std::os::unix::process::CommandExt as _;
 
     const NOBODY: u32 = 65_534;

@@ -121,7 +121,7 @@ fn is_reply(words: &[&str]) -> bool {
 }
 
 #[test]
-fn nothing_that_acts_on_a_terminal_goes_through_a_pipe() {
+fn hostile_nothing_that_acts_on_a_terminal_goes_through_a_pipe() {
     let scene = scene();
     for arguments in commands(scene.state()) {
         let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
@@ -152,7 +152,7 @@ fn nothing_that_acts_on_a_terminal_goes_through_a_pipe() {
 const OWN: [&str; 3] = ["\u{1b}[2m", "\u{1b}[0m", "\r\u{1b}[K"];
 
 #[test]
-fn nothing_that_acts_on_a_terminal_reaches_one() {
+fn hostile_nothing_that_acts_on_a_terminal_reaches_one() {
     let scene = scene();
     for arguments in commands(scene.state()) {
         let words: Vec<&str> = arguments.iter().map(String::as_str).collect();

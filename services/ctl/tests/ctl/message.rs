@@ -25,7 +25,7 @@ fn failed(seq: u64) -> Step {
 }
 
 #[test]
-fn the_reply_comes_as_it_is_said() {
+fn reply_comes_as_it_is_said() {
     let scene = Scene::new();
     let gateway = ScriptedGateway::start(
         &scene,
@@ -47,7 +47,7 @@ fn the_reply_comes_as_it_is_said() {
 
 /// A model's bytes, whatever they are: a program reads them.
 #[test]
-fn a_reply_in_a_pipe_is_what_was_said() {
+fn reply_in_a_pipe_is_what_was_said() {
     let said = "a\u{1b}[2J\r\nb\rc\u{202e}\u{200b}d\t🏴\u{e0067}";
     for words in [
         &["message", "hi"][..],
@@ -64,7 +64,7 @@ fn a_reply_in_a_pipe_is_what_was_said() {
 }
 
 #[test]
-fn what_a_session_wants_shown_is_shown() {
+fn message_what_a_session_wants_shown_is_shown() {
     let call = |seq| {
         Step::Event(
             seq,
@@ -162,7 +162,7 @@ fn signals_end_it_as_a_shell_has_it() {
 }
 
 #[test]
-fn a_hangup_that_is_ignored_stays_so() {
+fn hangup_that_is_ignored_stays_so() {
     let scene = Scene::new();
     let script = vec![delta(1, "a\n"), Step::UntilCancelled(2)];
     let _gateway = ScriptedGateway::start(&scene, vec![script]);
@@ -188,7 +188,7 @@ fn sigterm_cancels_too() {
 }
 
 #[test]
-fn the_time_that_was_given_ends_the_run() {
+fn time_that_was_given_ends_the_run() {
     let scene = Scene::new();
     let gateway = ScriptedGateway::start(&scene, vec![vec![Step::UntilCancelled(1)]]);
     let output = scene.run(&["message", "hi", "--timeout", "0.2"]);
@@ -202,7 +202,7 @@ fn the_time_that_was_given_ends_the_run() {
 }
 
 #[test]
-fn a_reply_ends_with_one_line_end_and_needs_no_terminal() {
+fn reply_ends_with_one_line_end_and_needs_no_terminal() {
     for arguments in [&["message", "hi"][..], &["message", "hi", "--no-stream"]] {
         let scene = Scene::new();
         let script = vec![delta(1, "one "), delta(2, "two"), done(3)];
@@ -231,7 +231,7 @@ fn standard_input_is_a_message() {
 }
 
 #[test]
-fn a_failed_run_keeps_its_text_and_says_why() {
+fn failed_run_keeps_its_text_and_says_why() {
     let scene = Scene::new();
     let _gateway = ScriptedGateway::start(&scene, vec![vec![delta(1, "half"), failed(2)]]);
     let output = scene.run(&["message", "hi"]);
@@ -282,7 +282,7 @@ fn json_without_a_stream_is_one_document() {
 }
 
 #[test]
-fn a_broken_stream_goes_on_where_it_broke() {
+fn broken_stream_goes_on_where_it_broke() {
     let scene = Scene::new();
     let gateway = ScriptedGateway::start(
         &scene,
@@ -304,7 +304,7 @@ fn a_broken_stream_goes_on_where_it_broke() {
 }
 
 #[test]
-fn what_was_said_while_the_connection_was_broken_is_not_lost() {
+fn message_what_was_said_while_the_connection_was_broken_is_not_lost() {
     let scene = Scene::new();
     let _gateway = ScriptedGateway::start(
         &scene,
@@ -321,7 +321,7 @@ fn what_was_said_while_the_connection_was_broken_is_not_lost() {
 }
 
 #[test]
-fn a_run_that_was_interrupted_meanwhile_says_so() {
+fn run_that_was_interrupted_meanwhile_says_so() {
     let scene = Scene::new();
     let _gateway = ScriptedGateway::start(
         &scene,
@@ -333,7 +333,7 @@ fn a_run_that_was_interrupted_meanwhile_says_so() {
 }
 
 #[test]
-fn a_gateway_that_dies_before_it_answers_is_asked_again() {
+fn gateway_that_dies_before_it_answers_is_asked_again() {
     let scene = Scene::new();
     let listener = listen(&scene);
     let running = scene.start(&["message", "hi"]);
@@ -346,7 +346,7 @@ fn a_gateway_that_dies_before_it_answers_is_asked_again() {
 }
 
 #[test]
-fn what_the_gateway_refuses_is_said_once() {
+fn message_what_the_gateway_refuses_is_said_once() {
     let scene = Scene::new();
     let gateway = ScriptedGateway::start(&scene, Vec::new());
     let output = scene.run(&["message", "hi", "--session", "bad"]);
@@ -359,7 +359,7 @@ fn what_the_gateway_refuses_is_said_once() {
 }
 
 #[test]
-fn a_gateway_that_is_not_there_comes_with_the_way_to_start_it() {
+fn gateway_that_is_not_there_comes_with_the_way_to_start_it() {
     let scene = Scene::new();
     let missing = scene.run(&["message", "hi"]);
     assert_eq!(missing.status.code(), Some(1));

@@ -64,7 +64,7 @@ fn daemons_get_their_sockets_and_nothing_is_left() {
 }
 
 #[test]
-fn a_killed_daemon_comes_back_and_its_clients_only_wait() {
+fn killed_daemon_comes_back_and_its_clients_only_wait() {
     let scene = Scene::new();
     let running = started(&scene);
     for daemon in DAEMONS {
@@ -78,7 +78,7 @@ fn a_killed_daemon_comes_back_and_its_clients_only_wait() {
 }
 
 #[test]
-fn a_configuration_error_of_a_daemon_ends_everything_with_its_code() {
+fn configuration_error_of_a_daemon_ends_everything_with_its_code() {
     for code in [78, 64] {
         let scene = Scene::new();
         let running = started(&scene);
@@ -91,7 +91,7 @@ fn a_configuration_error_of_a_daemon_ends_everything_with_its_code() {
 }
 
 #[test]
-fn other_exit_codes_are_started_again() {
+fn run_other_exit_codes_are_started_again() {
     let scene = Scene::new();
     let running = started(&scene);
     for code in [0, 1] {
@@ -103,7 +103,7 @@ fn other_exit_codes_are_started_again() {
 }
 
 #[test]
-fn a_program_that_cannot_start_is_tried_again_until_it_can() {
+fn program_that_cannot_start_is_tried_again_until_it_can() {
     let scene = Scene::new();
     install(&scene);
     write_program(&scene, "openclaw-memory", "#!/nonexistent\n");
@@ -114,7 +114,7 @@ fn a_program_that_cannot_start_is_tried_again_until_it_can() {
 }
 
 #[test]
-fn there_is_only_one_and_stop_ends_it() {
+fn run_there_is_only_one_and_stop_ends_it() {
     let scene = Scene::new();
     let running = started(&scene);
     let second = scene.run(&["run"]);
@@ -172,7 +172,7 @@ fn sockets_of_somebody_else_are_left_alone() {
 }
 
 #[test]
-fn only_the_runner_is_given_the_credentials_file() {
+fn run_only_the_runner_is_given_the_credentials_file() {
     let scene = Scene::new();
     fs::create_dir_all(scene.state().join(".config/openclaw")).unwrap();
     fs::write(

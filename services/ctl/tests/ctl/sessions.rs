@@ -241,7 +241,7 @@ fn sessions_are_listed_latest_first() {
 }
 
 #[test]
-fn a_transcript_is_read_to_its_beginning() {
+fn transcript_is_read_to_its_beginning() {
     let scene = Scene::new();
     let _gateway = ScriptedGateway::start(&scene, Vec::new());
     let shown = scene.run(&["sessions", "show", "newer", "--transcript"]);
@@ -291,7 +291,7 @@ fn changes_are_sent_and_refusals_told() {
 }
 
 #[test]
-fn what_was_found_and_what_could_not_be_read_are_told() {
+fn sessions_what_was_found_and_what_could_not_be_read_are_told() {
     let scene = Scene::new();
     let _gateway = ScriptedGateway::start(&scene, Vec::new());
     let found = scene.run(&["sessions", "find", "ea", "store"]);

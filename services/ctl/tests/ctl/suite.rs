@@ -40,7 +40,7 @@ fn status() -> gateway::StatusResponse {
 }
 
 #[test]
-fn a_suite_that_answers_is_shown() {
+fn suite_that_answers_is_shown() {
     let scene = Scene::new();
     let _gateway = ScriptedGateway::start_with(&scene, Vec::new(), status());
     let shown = scene.run(&["status"]);
@@ -76,7 +76,7 @@ fn daemons_that_do_not_answer_are_named() {
 }
 
 #[test]
-fn the_doctor_finds_what_fails_and_says_what_to_do() {
+fn doctor_finds_what_fails_and_says_what_to_do() {
     let scene = Scene::new();
     let _gateway = ScriptedGateway::start_with(&scene, Vec::new(), status());
     let output = scene.run(&["doctor", "--json"]);

@@ -43,7 +43,7 @@ fn help_that_cannot_be_written_is_a_failure() {
 }
 
 #[test]
-fn a_broken_configuration_stops_no_message() {
+fn broken_configuration_stops_no_message() {
     let scene = Scene::new();
     fs::write(scene.state().join("openclaw.json"), "{\n  agents: ]\n}").unwrap();
     let script = vec![delta(1, "a"), done(2)];
@@ -53,7 +53,7 @@ fn a_broken_configuration_stops_no_message() {
 }
 
 #[test]
-fn a_wrong_override_of_a_run_is_named() {
+fn wrong_override_of_a_run_is_named() {
     let scene = Scene::new();
     for (setting, code, word) in [
         ("gateway.port=often", 78, "gateway.port"),
@@ -68,7 +68,7 @@ fn a_wrong_override_of_a_run_is_named() {
 }
 
 #[test]
-fn a_reader_that_has_seen_enough_is_no_failure() {
+fn reader_that_has_seen_enough_is_no_failure() {
     let scene = Scene::new();
     let script = vec![delta(1, "a\n"), done(2)];
     let _gateway = ScriptedGateway::start(&scene, vec![script]);

@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_on_this_machine_is_locked_out_and_programs_are_not() {
+    fn page_on_this_machine_is_locked_out_and_programs_are_not() {
         let failures = Failures::default();
         let (page, program) = (peer("127.0.0.1", Some("http://x")), peer("127.0.0.1", None));
         fail(&failures, &program, 20);
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_remembered_has_a_limit() {
+    fn failures_what_is_remembered_has_a_limit() {
         let failures = Failures::default();
         for n in 0..u32::try_from(REMEMBERED).unwrap() + 100 {
             let address = IpAddr::V4(std::net::Ipv4Addr::from(0x0a00_0000 + n));

@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_secret_nobody_comes_in() {
+    fn secrets_without_a_secret_nobody_comes_in() {
         for secret in [None, Some("")] {
             let secrets = secrets(AuthMode::Token, secret);
             assert!(!secrets.accept("") && !secrets.accept("x"));
@@ -81,7 +81,7 @@ mod tests {
         /// Property 1 (seed 002): a client comes in if and only if its token
         /// matches the stored one.
         #[test]
-        fn a_token_is_accepted_if_and_only_if_it_is_the_stored_one(
+        fn token_is_accepted_if_and_only_if_it_is_the_stored_one(
             stored in "[!-~]{1,80}",
             other in "\\PC{0,80}",
             cut in 0usize..80,

@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_made_once_and_kept() {
+    fn token_is_made_once_and_kept() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("auth.json");
         let first = TokenFile::at(path.clone()).get().unwrap();
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn another_token_replaces_it_at_once() {
+    fn token_another_token_replaces_it_at_once() {
         let folder = tempfile::tempdir().unwrap();
         let file = TokenFile::at(folder.path().join("auth.json"));
         let first = file.get().unwrap();
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_file_is_kept_aside() {
+    fn broken_file_is_kept_aside() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("auth.json");
         for broken in ["", "{", r#"{"token": " ", "createdAt": 1}"#] {

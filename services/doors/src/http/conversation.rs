@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_words_are_the_message_and_the_rest_comes_before() {
+    fn last_words_are_the_message_and_the_rest_comes_before() {
         use Speaker::{Assistant, Client, User};
         let parts = [
             (Client, "Be brief."),
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn without_words_of_the_user_there_is_no_message() {
+    fn conversation_without_words_of_the_user_there_is_no_message() {
         use Speaker::{Assistant, Client, User};
         for parts in [
             &[][..],

@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_in_the_address_is_seen() {
+    fn token_in_the_address_is_seen() {
         assert!(has_token(Some("a=1&token=x")) && has_token(Some("token")));
         assert!(!has_token(Some("a=token&tokens=1")) && !has_token(None));
     }

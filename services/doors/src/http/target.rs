@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn the_model_is_the_agent() {
+    fn model_is_the_agent() {
         for model in [
             "openclaw",
             "openclaw/default",
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_no_session_is_of_no_channel() {
+    fn target_what_names_no_session_is_of_no_channel() {
         let target = target(&[(CHANNEL_HEADER, "phone")], "openclaw").unwrap();
         assert_eq!(
             (target.channel.as_str(), target.lasts),

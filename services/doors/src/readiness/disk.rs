@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_folder_that_cannot_be_written_to_is_named() {
+    async fn folder_that_cannot_be_written_to_is_named() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(check(folder.path().to_owned()).await, None);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_openclaw_has_is_no_mistake() {
+    fn tools_what_openclaw_has_is_no_mistake() {
         let tools = json!({"deny": ["browser", "group:ui", "files__*", "${TOOL}", "bundle-mcp"],
             "allow": ["web_fetch", "group:web", "*"]});
         assert_eq!(said(&tools), Vec::<String>::new());

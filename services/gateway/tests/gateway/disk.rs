@@ -78,7 +78,7 @@ fn label(text: &str) -> Vec<Change> {
 }
 
 #[tokio::test]
-async fn a_full_disk_refuses_and_harms_nothing() {
+async fn full_disk_refuses_and_harms_nothing() {
     let Some(disk) = SmallDisk::mount() else {
         return;
     };
@@ -145,7 +145,7 @@ async fn a_full_disk_refuses_and_harms_nothing() {
 }
 
 #[tokio::test]
-async fn a_disk_that_may_not_be_written_refuses_by_its_path() {
+async fn disk_that_may_not_be_written_refuses_by_its_path() {
     let Some(disk) = SmallDisk::mount() else {
         return;
     };

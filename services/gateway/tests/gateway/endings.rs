@@ -42,7 +42,7 @@ async fn cancelling_ends_the_turn_and_keeps_what_was_said() {
 }
 
 #[tokio::test]
-async fn a_waiting_message_can_be_cancelled_before_it_runs() {
+async fn waiting_message_can_be_cancelled_before_it_runs() {
     let suite = Suite::start().await;
     let (first, first_replies) = suite.say("first").await;
     suite.runner.started().await;
@@ -71,7 +71,7 @@ async fn a_waiting_message_can_be_cancelled_before_it_runs() {
 }
 
 #[tokio::test]
-async fn a_message_that_stop_dropped_is_put_to_no_model() {
+async fn message_that_stop_dropped_is_put_to_no_model() {
     let suite = Suite::start().await;
     let (_, first_replies) = suite.say("first").await;
     suite.runner.started().await;
@@ -102,7 +102,7 @@ async fn a_message_that_stop_dropped_is_put_to_no_model() {
 }
 
 #[tokio::test]
-async fn a_runner_that_loses_the_turn_is_said_so() {
+async fn runner_that_loses_the_turn_is_said_so() {
     let suite = Suite::start().await;
     let (accepted, mut replies) = suite.say("hello").await;
     suite.runner.started().await;
@@ -123,7 +123,7 @@ async fn a_runner_that_loses_the_turn_is_said_so() {
 }
 
 #[tokio::test]
-async fn a_runner_that_is_not_there_is_named() {
+async fn runner_that_is_not_there_is_named() {
     let suite = Suite::start().await;
     suite.runner.leave();
     std::fs::remove_file(suite.paths().runner_socket()).unwrap();
@@ -162,7 +162,7 @@ async fn starting_is_tried_once_more() {
 }
 
 #[tokio::test]
-async fn without_memory_the_reply_comes_with_a_note() {
+async fn endings_without_memory_the_reply_comes_with_a_note() {
     let suite = Suite::start().await;
     suite.memory.leave();
     std::fs::remove_file(suite.paths().memory_socket()).unwrap();

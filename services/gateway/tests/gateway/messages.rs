@@ -12,7 +12,7 @@ use crate::suite::{Suite, done, next, rest, soon, text, text_of};
 
 /// What the conversation says best is not given again, and keeps no note away.
 #[tokio::test]
-async fn a_message_asks_memory_once_where_its_conversation_answers_too() {
+async fn message_asks_memory_once_where_its_conversation_answers_too() {
     let suite = Suite::start().await;
     suite.memory.read(Reading::Own);
     for number in 1..=2 {
@@ -27,7 +27,7 @@ async fn a_message_asks_memory_once_where_its_conversation_answers_too() {
 }
 
 #[tokio::test]
-async fn a_message_is_answered_and_kept() {
+async fn message_is_answered_and_kept() {
     let suite = Suite::start().await;
     let (accepted, mut replies) = suite.say("who is my cat?").await;
     assert_eq!(accepted.session_key, "agent:main:main");
@@ -132,7 +132,7 @@ async fn tool_calls_are_entries_and_history() {
 }
 
 #[tokio::test]
-async fn a_client_that_goes_away_does_not_stop_the_run() {
+async fn client_that_goes_away_does_not_stop_the_run() {
     let suite = Suite::start().await;
     let (accepted, replies) = suite.say("go on without me").await;
     suite.runner.started().await;
@@ -157,7 +157,7 @@ async fn a_client_that_goes_away_does_not_stop_the_run() {
 }
 
 #[tokio::test]
-async fn the_same_key_is_the_same_run() {
+async fn same_key_is_the_same_run() {
     let suite = Suite::start().await;
     let message = Message {
         idempotency_key: "k1".to_owned(),

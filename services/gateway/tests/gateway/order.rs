@@ -7,7 +7,7 @@ use openclaw_proto::wire::run::history_message;
 use crate::suite::{Suite, done, next, rest, soon, text, text_of};
 
 #[tokio::test]
-async fn a_session_answers_one_message_after_the_other() {
+async fn session_answers_one_message_after_the_other() {
     let suite = Suite::start().await;
     let (first, first_replies) = suite.say("first").await;
     suite.runner.started().await;
@@ -66,7 +66,7 @@ async fn sessions_do_not_wait_for_each_other_below_the_cap() {
 }
 
 #[tokio::test]
-async fn a_late_reader_gets_what_it_missed() {
+async fn late_reader_gets_what_it_missed() {
     let suite = Suite::start().await;
     let (accepted, mut replies) = suite.say("count").await;
     suite.runner.started().await;
@@ -89,7 +89,7 @@ async fn a_late_reader_gets_what_it_missed() {
 }
 
 #[tokio::test]
-async fn a_broken_stream_is_taken_up_again_without_a_seam() {
+async fn broken_stream_is_taken_up_again_without_a_seam() {
     let suite = Suite::start().await;
     let (accepted, mut replies) = suite.say("tell").await;
     suite.runner.started().await;

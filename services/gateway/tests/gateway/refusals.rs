@@ -7,7 +7,7 @@ use openclaw_proto::sessions::Query;
 use crate::suite::{Suite, done, rest, soon, text_of};
 
 #[tokio::test]
-async fn a_message_that_makes_no_sense_is_refused_with_the_reason() {
+async fn message_that_makes_no_sense_is_refused_with_the_reason() {
     let suite = Suite::start().await;
     let long = "x".repeat(2 * 1024 * 1024);
     for (message, words) in [
@@ -77,7 +77,7 @@ async fn a_message_that_makes_no_sense_is_refused_with_the_reason() {
 }
 
 #[tokio::test]
-async fn a_run_nobody_knows_is_not_found() {
+async fn run_nobody_knows_is_not_found() {
     let suite = Suite::start().await;
     let Err(status) = soon(suite.client.attach("no-such-run", 0)).await else {
         panic!("attached to nothing");
@@ -90,7 +90,7 @@ async fn a_run_nobody_knows_is_not_found() {
 }
 
 #[tokio::test]
-async fn a_message_that_cannot_be_written_is_not_accepted() {
+async fn message_that_cannot_be_written_is_not_accepted() {
     let suite = Suite::start().await;
     let sessions = suite.paths().sessions("main");
     std::fs::create_dir_all(sessions.parent().unwrap()).unwrap();

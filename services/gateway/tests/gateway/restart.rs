@@ -17,7 +17,7 @@ use crate::suite::{Doomed, Suite, done, next, rest, soon, text, text_of};
 const CHATS: usize = 4;
 
 #[tokio::test]
-async fn a_stop_waits_for_the_running_turn_and_accepts_nothing_new() {
+async fn stop_waits_for_the_running_turn_and_accepts_nothing_new() {
     let mut suite = Suite::start().await;
     let (accepted, replies) = suite.say("one moment").await;
     suite.runner.started().await;
@@ -77,7 +77,7 @@ async fn conversations_and_runs_survive_a_restart() {
 }
 
 #[tokio::test]
-async fn a_run_whose_gateway_died_goes_on() {
+async fn run_whose_gateway_died_goes_on() {
     let mut suite = Suite::start().await;
     suite.stop().await;
     let doomed = Doomed::start(suite);
@@ -106,7 +106,7 @@ async fn a_run_whose_gateway_died_goes_on() {
 }
 
 #[tokio::test]
-async fn a_turn_of_a_gateway_that_died_is_asked_with_nothing_that_waits_behind_it() {
+async fn turn_of_a_gateway_that_died_is_asked_with_nothing_that_waits_behind_it() {
     let mut suite = Suite::start().await;
     suite.stop().await;
     let doomed = Doomed::start(suite);
@@ -146,7 +146,7 @@ fn restore(suite: &Suite) {
 }
 
 #[tokio::test]
-async fn a_run_that_came_with_a_backup_is_not_begun_again() {
+async fn run_that_came_with_a_backup_is_not_begun_again() {
     let mut suite = Suite::start().await;
     suite.stop().await;
     let doomed = Doomed::start(suite);
@@ -177,7 +177,7 @@ async fn a_run_that_came_with_a_backup_is_not_begun_again() {
 }
 
 #[tokio::test]
-async fn a_run_that_the_runner_never_heard_of_is_started() {
+async fn run_that_the_runner_never_heard_of_is_started() {
     let mut suite = Suite::start().await;
     suite.stop().await;
     let doomed = Doomed::start(suite);
@@ -216,7 +216,7 @@ fn bounds(turn: &StartTurnRequest) -> Value {
 
 /// A job's model and limit are its message's, and its session knows nothing of them.
 #[tokio::test]
-async fn a_run_that_is_started_again_is_bounded_as_its_message_said() {
+async fn run_that_is_started_again_is_bounded_as_its_message_said() {
     let mut suite = Suite::configured(r#"{"session": {"interrupted": "resume"}}"#).await;
     suite.stop().await;
     let doomed = Doomed::start(suite);

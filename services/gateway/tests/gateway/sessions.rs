@@ -31,7 +31,7 @@ fn change(name: &str, value: &str) -> Change {
 }
 
 #[tokio::test]
-async fn a_new_message_of_reset_begins_anew_and_nothing_is_lost() {
+async fn sessions_new_message_of_reset_begins_anew_and_nothing_is_lost() {
     let suite = Suite::start().await;
     let first = suite.exchange("my cat is Mourek", "noted").await;
     let (reset, replies) = suite.say("/new").await;
@@ -109,7 +109,7 @@ async fn overrides_reach_the_turn_and_survive_a_restart() {
 }
 
 #[tokio::test]
-async fn a_session_lives_from_created_to_archived() {
+async fn session_lives_from_created_to_archived() {
     let suite = Suite::start().await;
     let parent = soon(suite.sessions.create(named("work"), vec![], ""))
         .await
@@ -182,7 +182,7 @@ async fn a_session_lives_from_created_to_archived() {
 }
 
 #[tokio::test]
-async fn a_deleted_session_is_archived_and_does_not_come_back() {
+async fn deleted_session_is_archived_and_does_not_come_back() {
     let mut suite = Suite::start().await;
     suite.exchange("keep this", "yes").await;
     let message = Message {
@@ -216,7 +216,7 @@ async fn a_deleted_session_is_archived_and_does_not_come_back() {
 }
 
 #[tokio::test]
-async fn a_message_says_its_route_and_the_scope_the_session() {
+async fn message_says_its_route_and_the_scope_the_session() {
     let direct = |channel: &str, id: &str| Message {
         channel: channel.to_owned(),
         route: Some(Route {
@@ -285,7 +285,7 @@ async fn sessions_are_found_by_what_a_person_calls_them() {
 }
 
 #[tokio::test]
-async fn a_compacted_conversation_is_told_by_its_summary() {
+async fn compacted_conversation_is_told_by_its_summary() {
     let suite = Suite::start().await;
     suite.exchange("my cat is Mourek", "noted").await;
     suite.exchange("and my dog is Rex", "fine").await;
@@ -326,7 +326,7 @@ fn home(suite: &Suite) -> serde_json::Value {
 }
 
 #[tokio::test]
-async fn the_home_session_has_its_document() {
+async fn home_session_has_its_document() {
     let suite = Suite::start().await;
     suite.exchange("Add a task", "Done").await;
     let message = Message {
@@ -378,7 +378,7 @@ async fn the_home_session_has_its_document() {
 }
 
 #[tokio::test]
-async fn an_older_home_session_is_taken_over_once() {
+async fn older_home_session_is_taken_over_once() {
     let mut suite = Suite::start().await;
     suite.stop().await;
     let path = suite.paths().home_session();
@@ -405,7 +405,7 @@ async fn an_older_home_session_is_taken_over_once() {
 
 /// Two names that look alike are two sessions; what is there already stays what it is called.
 #[tokio::test]
-async fn a_session_is_not_made_of_a_name_with_what_is_not_seen() {
+async fn session_is_not_made_of_a_name_with_what_is_not_seen() {
     let mut suite = Suite::start().await;
     suite.exchange("hello", "hi").await;
     suite.stop().await;

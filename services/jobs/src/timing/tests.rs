@@ -14,7 +14,7 @@ fn next(timing: serde_json::Value) -> Option<i64> {
 }
 
 #[test]
-fn the_next_time_is_after_now() {
+fn next_time_is_after_now() {
     assert_eq!(
         next(json!({"kind": "at", "at": "2026-11-21T10:00:00Z"})),
         Some(NOW + HOUR)
@@ -68,7 +68,7 @@ fn next_looks_as_far_as_calendars_need() {
 }
 
 #[test]
-fn what_is_wrong_is_named() {
+fn timing_what_is_wrong_is_named() {
     for (timing, words) in [
         (json!({"kind": "at", "at": "soon"}), "schedule/at"),
         (json!({"kind": "every", "everyMs": 0}), "schedule/everyMs"),

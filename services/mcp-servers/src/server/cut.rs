@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn long_texts_are_cut_between_characters_and_stay_json() {
+    async fn cut_long_texts_are_cut_between_characters_and_stay_json() {
         for character in ["a", "ž", "\\n", "\\u00e9", "\\ud83d\\ude00", "😀", "\\\""] {
             for lead in 0..CHARACTER_BYTES {
                 let long = "x".repeat(lead) + &character.repeat(2 + TEXT_BYTES / character.len());

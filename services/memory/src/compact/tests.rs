@@ -162,7 +162,7 @@ fn tokens_are_counted_as_the_published_table_does() {
 }
 
 #[test]
-fn a_run_without_end_is_counted_in_no_time() {
+fn run_without_end_is_counted_in_no_time() {
     let begin = std::time::Instant::now();
     let count = TOKENS.count(&"x".repeat(2_000_000));
     assert!((100_000..2_000_000).contains(&count), "{count}");
@@ -170,7 +170,7 @@ fn a_run_without_end_is_counted_in_no_time() {
 }
 
 #[test]
-fn what_fits_is_left_alone() {
+fn compact_what_fits_is_left_alone() {
     let (steps, plan) = planned(vec![user("hi"), answer("hello")], 400);
     assert!(plan.fits());
     assert_eq!(kept(&steps, &plan, &TOKENS).len(), 2);
@@ -190,7 +190,7 @@ fn whole_recent_turns_are_kept() {
 }
 
 #[test]
-fn a_turn_too_long_to_keep_is_torn_between_its_steps() {
+fn turn_too_long_to_keep_is_torn_between_its_steps() {
     let tools = |n: usize| {
         Event::Tools(
             format!("step {n}"),
@@ -208,7 +208,7 @@ fn a_turn_too_long_to_keep_is_torn_between_its_steps() {
 }
 
 #[test]
-fn a_message_too_long_by_itself_is_cut_with_a_mark() {
+fn message_too_long_by_itself_is_cut_with_a_mark() {
     let (steps, plan) = planned(vec![answer("old"), user(&"word ".repeat(5000))], 1000);
     let kept = kept(&steps, &plan, &TOKENS);
     let HistoryMessage::User { text } = &kept[0].said else {
@@ -224,7 +224,7 @@ fn a_message_too_long_by_itself_is_cut_with_a_mark() {
 }
 
 #[test]
-fn no_room_is_told_with_the_figures() {
+fn compact_no_room_is_told_with_the_figures() {
     let budget = Budget {
         total: 1000,
         reserved: 900,

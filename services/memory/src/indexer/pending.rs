@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_being_written_waits_until_it_is_closed() {
+    fn pending_what_is_being_written_waits_until_it_is_closed() {
         let mut pending = Pending::default();
         let now = Instant::now();
         pending.note(key(), Phase::Created, None, now);
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_opened_again_while_it_settles_waits_again() {
+    fn pending_what_is_opened_again_while_it_settles_waits_again() {
         let mut pending = Pending::default();
         let now = Instant::now();
         pending.note(key(), Phase::Settled, None, now);

@@ -36,7 +36,7 @@ fn links_are_refused_wherever_they_lead() {
 }
 
 #[test]
-fn a_folder_in_a_workspace_is_reached_through_no_link() {
+fn folder_in_a_workspace_is_reached_through_no_link() {
     let (folder, _) = workspace();
     let outside = tempfile::tempdir().unwrap();
     fs::create_dir(outside.path().join("docs")).unwrap();

@@ -18,7 +18,7 @@ use tonic_reflection::pb::v1::server_reflection_response::MessageResponse;
 use crate::harness::{Running, asked, origin, state};
 
 #[tokio::test]
-async fn a_fresh_agent_remembers_and_finds() {
+async fn fresh_agent_remembers_and_finds() {
     let running = Running::start();
     let client = &running.client;
     let files = client
@@ -85,7 +85,7 @@ async fn mistakes_are_told_with_what_to_do() {
 }
 
 #[tokio::test]
-async fn the_limit_is_kept_and_has_a_default() {
+async fn limit_is_kept_and_has_a_default() {
     let running = Running::start();
     let memory = running.workspace().join("memory");
     fs::create_dir_all(&memory).unwrap();
@@ -108,7 +108,7 @@ async fn the_limit_is_kept_and_has_a_default() {
 }
 
 #[tokio::test]
-async fn a_reload_leads_to_another_workspace() {
+async fn reload_leads_to_another_workspace() {
     let running = Running::start();
     let client = &running.client;
     let other = running.folder.path().join("elsewhere/memory");
@@ -180,7 +180,7 @@ impl Write for Log {
 }
 
 #[tokio::test]
-async fn a_run_can_be_found_in_the_log() {
+async fn run_can_be_found_in_the_log() {
     let log = Log::default();
     let writer = log.clone();
     let subscriber = tracing_subscriber::fmt()
@@ -218,7 +218,7 @@ async fn a_run_can_be_found_in_the_log() {
 }
 
 #[tokio::test]
-async fn a_file_that_cannot_be_given_is_told_of_with_the_others() {
+async fn file_that_cannot_be_given_is_told_of_with_the_others() {
     let running = Running::start();
     let client = &running.client;
     client.load_bootstrap(&origin(), "main").await.unwrap();

@@ -77,7 +77,7 @@ async fn vectors_are_made_once_and_kept() {
 }
 
 #[tokio::test]
-async fn without_the_provider_the_search_goes_on_with_a_warning() {
+async fn embedding_without_the_provider_the_search_goes_on_with_a_warning() {
     let running = Running::start_in(state(REMOTE, &NOTES));
     running.index(false).await;
     let question = asked("", "What is the cat called?", 0);

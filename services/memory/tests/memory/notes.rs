@@ -38,7 +38,7 @@ async fn lines_are_read_and_other_files_are_not() {
 }
 
 #[tokio::test]
-async fn what_is_forgotten_is_gone_from_the_file_and_from_searches() {
+async fn notes_what_is_forgotten_is_gone_from_the_file_and_from_searches() {
     let running = Running::start_in(state(WORDS, &[("memory/a.md", "# Day\n- fox\n- hen\n")]));
     // The line, and the one beside it.
     running.finds("fox", &["memory/a.md"; 2]).await;
@@ -92,7 +92,7 @@ async fn everything_is_exported() {
 }
 
 #[tokio::test]
-async fn a_message_recalls_what_is_about_it_and_nothing_else() {
+async fn message_recalls_what_is_about_it_and_nothing_else() {
     let files = [
         ("memory/cats.md", "# Cats\n\nThe cat is called Mourek.\n"),
         (

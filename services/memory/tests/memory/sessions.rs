@@ -39,7 +39,7 @@ fn transcript(running: &Running) -> std::path::PathBuf {
 }
 
 #[tokio::test]
-async fn what_was_said_is_found_by_message_while_the_file_is_open() {
+async fn sessions_what_was_said_is_found_by_message_while_the_file_is_open() {
     let running = Running::start_in(state(WORDS, &[]));
     let path = transcript(&running);
     append(
@@ -137,7 +137,7 @@ fn in_group(key: &str) -> Origin {
 }
 
 #[tokio::test]
-async fn a_group_is_told_nothing_of_private_conversations_nor_of_memory_md() {
+async fn group_is_told_nothing_of_private_conversations_nor_of_memory_md() {
     let running = Running::start_in(state(WORDS, &[]));
     running.write("MEMORY.md", "The alarm code is 4711.\n");
     running.write("memory/house.md", "The alarm is made by Abus.\n");
@@ -217,7 +217,7 @@ async fn a_group_is_told_nothing_of_private_conversations_nor_of_memory_md() {
 }
 
 #[tokio::test]
-async fn what_a_group_is_not_told_keeps_nothing_else_away() {
+async fn sessions_what_a_group_is_not_told_keeps_nothing_else_away() {
     let running = Running::start_in(state(WORDS, &[]));
     running.write("MEMORY.md", "The alarm code of the garage door is 4711.\n");
     running.write("memory/gate.md", "Alarm code of the garage: 15.\n");
@@ -245,7 +245,7 @@ async fn what_a_group_is_not_told_keeps_nothing_else_away() {
 }
 
 #[tokio::test]
-async fn what_the_conversation_holds_keeps_nothing_else_away() {
+async fn sessions_what_the_conversation_holds_keeps_nothing_else_away() {
     let running = Running::start_in(state(WORDS, &[]));
     running.write(
         "memory/house.md",
@@ -311,7 +311,7 @@ async fn sessions_are_left_out_when_the_configuration_says_so() {
 }
 
 #[tokio::test]
-async fn a_compaction_is_planned_from_the_transcript() {
+async fn compaction_is_planned_from_the_transcript() {
     let running = Running::start_in(state(WORDS, &[]));
     let path = transcript(&running);
     for number in 0..40 {

@@ -38,7 +38,7 @@ async fn changes_deletions_and_renames_are_seen() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_half_written_is_not_found_until_it_is_closed() {
+async fn file_that_is_half_written_is_not_found_until_it_is_closed() {
     let running = Running::start_in(state(WORDS, &[]));
     running.write("memory/first.md", "something else");
     running.finds("else", &["memory/first.md"]).await;
@@ -134,7 +134,7 @@ async fn extra_folders_are_searched_and_new_ones_after_a_reload() {
 }
 
 #[tokio::test]
-async fn an_index_that_is_broken_or_gone_is_made_anew() {
+async fn index_that_is_broken_or_gone_is_made_anew() {
     let running = Running::start_in(state(WORDS, &[("memory/a.md", "the fox")]));
     running.finds("fox", &["memory/a.md"]).await;
     let index = running.index_folder();
@@ -154,7 +154,7 @@ async fn an_index_that_is_broken_or_gone_is_made_anew() {
 }
 
 #[tokio::test]
-async fn a_question_right_after_the_start_waits_for_the_files() {
+async fn question_right_after_the_start_waits_for_the_files() {
     let filler: String = (0..1500)
         .map(|n| format!("Item{n} is word{n}.\n"))
         .collect();
@@ -168,7 +168,7 @@ async fn a_question_right_after_the_start_waits_for_the_files() {
 }
 
 #[tokio::test]
-async fn a_folder_that_is_not_there_yet_is_nothing_wrong() {
+async fn folder_that_is_not_there_yet_is_nothing_wrong() {
     let running = Running::start_in(state(WORDS, &[("MEMORY.md", "fox")]));
     running.index(false).await;
     let status = running.client.status().await.unwrap();
@@ -183,7 +183,7 @@ async fn a_folder_that_is_not_there_yet_is_nothing_wrong() {
 }
 
 #[tokio::test]
-async fn only_what_has_changed_is_read_again() {
+async fn sources_only_what_has_changed_is_read_again() {
     let running = Running::start_in(state(
         WORDS,
         &[("memory/a.md", "fox"), ("memory/b.md", "hen")],

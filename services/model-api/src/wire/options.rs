@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn each_api_gets_the_fields_that_it_knows() {
+    fn options_each_api_gets_the_fields_that_it_knows() {
         let params = ModelParams {
             temperature: Some(0.5),
             top_k: Some(7),

@@ -33,7 +33,7 @@ fn check(params: Value, nonce: &str, now: u64) -> Result<(), Invalid> {
 }
 
 #[test]
-fn a_recorded_identity_is_valid_only_as_it_was_recorded() {
+fn recorded_identity_is_valid_only_as_it_was_recorded() {
     assert_eq!(check(recorded(), NONCE, SIGNED_AT), Ok(()));
     assert_eq!(check(recorded(), NONCE, SIGNED_AT + SKEW_LIMIT_MS), Ok(()));
     assert_eq!(
@@ -84,7 +84,7 @@ fn signed(seed: &[u8; 32], version: &str) -> Value {
 proptest! {
     /// Both versions of the text, any key; and no other key's signature.
     #[test]
-    fn any_key_signs_for_itself_alone(seed: [u8; 32], other: [u8; 32]) {
+    fn device_any_key_signs_for_itself_alone(seed: [u8; 32], other: [u8; 32]) {
         for version in ["v2", "v3"] {
             let params = signed(&seed, version);
             prop_assert_eq!(check(params.clone(), NONCE, SIGNED_AT), Ok(()));

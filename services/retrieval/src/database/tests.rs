@@ -259,7 +259,7 @@ fn transaction_is_whole_or_leaves_nothing() {
 }
 
 #[test]
-fn what_is_gone_is_not_in_the_file_when_it_was_written_anew() {
+fn database_what_is_gone_is_not_in_the_file_when_it_was_written_anew() {
     let (folder, database) = open();
     let parts = filled(&database);
     let owner = database.put_document(&document("c.md", None)).unwrap();

@@ -125,7 +125,7 @@ fn messages_are_found_by_what_is_around_them_and_who_said_them() {
 }
 
 #[test]
-fn only_what_changed_is_indexed_again() {
+fn engine_only_what_changed_is_indexed_again() {
     let folder = tempfile::tempdir().unwrap();
     let (engine, _) = open(folder.path());
     let mut said: Vec<(&str, &str)> = vec![("Ada", "something about boats"); 200];
@@ -151,7 +151,7 @@ fn many(count: usize) -> Vec<Document> {
 }
 
 #[test]
-fn an_index_is_as_it_was_when_it_is_opened_again() {
+fn index_is_as_it_was_when_it_is_opened_again() {
     let folder = tempfile::tempdir().unwrap();
     let before = {
         let (engine, _) = open(folder.path());
@@ -183,7 +183,7 @@ fn segment_files(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn a_damaged_segment_is_made_again() {
+fn damaged_segment_is_made_again() {
     let folder = tempfile::tempdir().unwrap();
     let (engine, _) = open(folder.path());
     engine.put(&many(300)).unwrap();
@@ -203,7 +203,7 @@ fn a_damaged_segment_is_made_again() {
 }
 
 #[test]
-fn what_a_large_damaged_segment_had_is_found_all_the_time() {
+fn engine_what_a_large_damaged_segment_had_is_found_all_the_time() {
     let folder = tempfile::tempdir().unwrap();
     let (engine, _) = open(folder.path());
     let told = note("told.md", "The foxes' den is behind the mill.", 3);
@@ -240,7 +240,7 @@ fn what_a_large_damaged_segment_had_is_found_all_the_time() {
 }
 
 #[test]
-fn a_damaged_database_is_made_anew_and_told() {
+fn damaged_database_is_made_anew_and_told() {
     let folder = tempfile::tempdir().unwrap();
     let (engine, _) = open(folder.path());
     engine.put(&many(100)).unwrap();
@@ -258,7 +258,7 @@ fn a_damaged_database_is_made_anew_and_told() {
 }
 
 #[test]
-fn without_a_table_keywords_are_searched_and_vectors_come_later() {
+fn engine_without_a_table_keywords_are_searched_and_vectors_come_later() {
     let folder = tempfile::tempdir().unwrap();
     let (engine, _) = Engine::open(folder.path(), Options::default()).unwrap();
     engine.put(&many(20)).unwrap();
@@ -341,7 +341,7 @@ fn searches_can_be_limited_and_cut_short() {
 }
 
 #[test]
-fn a_search_does_not_wait_for_a_change() {
+fn search_does_not_wait_for_a_change() {
     let folder = tempfile::tempdir().unwrap();
     let (engine, _) = open(folder.path());
     engine.put(&many(50)).unwrap();
@@ -365,7 +365,7 @@ fn a_search_does_not_wait_for_a_change() {
 }
 
 #[test]
-fn of_equals_the_newer_is_first_whatever_the_question() {
+fn engine_of_equals_the_newer_is_first_whatever_the_question() {
     let folder = tempfile::tempdir().unwrap();
     let (engine, _) = open(folder.path());
     for (question, text) in [("april", "april"), ("march 4", "march or 4")] {
@@ -555,7 +555,7 @@ fn best_are_the_same_however_many_are_wanted() {
 }
 
 #[test]
-fn what_replies_to_a_question_is_found_by_it() {
+fn engine_what_replies_to_a_question_is_found_by_it() {
     let folder = tempfile::tempdir().unwrap();
     let (engine, _) = open(folder.path());
     let mut said = vec![("Ada", "Nice weather in the mountains today, is it not so?"); 1];

@@ -408,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn each_part_has_its_own_weight_in_the_score() {
+    fn fusion_each_part_has_its_own_weight_in_the_score() {
         let mut query = Query::new("x", 86_400_000);
         let weights = &mut query.ranking.weights;
         let shares = [
@@ -563,7 +563,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equal_scores_the_newer_comes_first_and_then_the_first() {
+    fn fusion_of_equal_scores_the_newer_comes_first_and_then_the_first() {
         let ranked = |timestamp_ms: i64, live: u32, unit: u32| Ranked {
             score: 0.5,
             timestamp_ms,

@@ -101,7 +101,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn what_is_written_is_read(
+        fn postings_what_is_written_is_read(
             units in proptest::collection::btree_map(0u32..5_000_000, 1u32..100_000, 0..60)
         ) {
             let mut bytes = Vec::new();

@@ -59,7 +59,7 @@ proptest::proptest! {
     /// A merge of segments is what one segment of the parts that are left would
     /// be.
     #[test]
-    fn a_merge_is_what_is_left(
+    fn merge_is_what_is_left(
         parts in proptest::collection::vec(
             (proptest::collection::vec(proptest::collection::vec(0usize..6, 1..8), 1..5), proptest::bool::ANY),
             1..12,

@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nobody_decides_and_it_expires() {
+    async fn pending_nobody_decides_and_it_expires() {
         let pending = Pending::default();
         let short = Duration::from_millis(1);
         let approval = pending.request(None, command("ls"), short).unwrap();
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_and_clients_have_places_of_their_own() {
+    fn run_and_clients_have_places_of_their_own() {
         let pending = Pending::default();
         let of_run = |run: &str, number: usize| Approval {
             id: format!("{run}-{number}"),
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_request_excludes_cannot_be_decided() {
+    fn pending_what_the_request_excludes_cannot_be_decided() {
         let pending = Pending::default();
         let mut request = command("ls");
         request.insert("unavailableDecisions".to_owned(), json!(["allow-always"]));

@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn the_beginning_gives_way() {
+    fn beginning_gives_way() {
         assert_eq!(newest("grün", 2), "ün");
         assert_eq!(newest("grün", 4), "grün");
         assert_eq!(newest("grün", 9), "grün");

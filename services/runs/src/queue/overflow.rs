@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_next_turn_is_told_once_of_what_was_dropped() {
+    fn next_turn_is_told_once_of_what_was_dropped() {
         let (dropped, key) = (Dropped::default(), SessionKey::main(&AgentId::main()));
         assert_eq!(dropped.take(&key), None);
         dropped.note(&key, "first\n thing");

@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_changes_several_things_at_once() {
+    fn command_changes_several_things_at_once() {
         assert_eq!(
             Settings::changes("Collect debounce:0.5s cap:25 drop:old").unwrap(),
             [
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_session_does_not_say_is_configured_or_the_default() {
+    fn settings_what_a_session_does_not_say_is_configured_or_the_default() {
         let mut overrides = Overrides::default();
         let configured = QueueSettings::default();
         let settings = Settings::of(&overrides, &configured, ("webchat", false));

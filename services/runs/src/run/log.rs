@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_late_reader_gets_all_from_where_it_wants() {
+    async fn late_reader_gets_all_from_where_it_wants() {
         let log = EventLog::new("r".to_owned());
         log.push(text("a"), 1);
         log.push(text("b"), 2);
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_waiting_reader_is_woken_by_every_event() {
+    async fn waiting_reader_is_woken_by_every_event() {
         let log = Arc::new(EventLog::new("r".to_owned()));
         let reader = tokio::spawn({
             let log = Arc::clone(&log);
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_reader_that_is_too_slow_is_told_and_the_writer_goes_on() {
+    async fn reader_that_is_too_slow_is_told_and_the_writer_goes_on() {
         let log = EventLog::new("r".to_owned());
         let big = "x".repeat(BYTE_LIMIT / 4);
         for _ in 0..8 {

@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_user_told_is_marked_as_held_and_takes_no_place() {
+    fn conversation_what_the_user_told_is_marked_as_held_and_takes_no_place() {
         let message = |id: &str, speaker: &str| {
             let mut recalled = recalled("sessions/own.jsonl", "sessions", speaker);
             recalled.hit.message_id = id.to_owned();

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_are_kept_as_there_is_room_for() {
+    fn tails_as_many_are_kept_as_there_is_room_for() {
         let tails = Tails::default();
         for n in 0..=TAIL_LIMIT {
             put(&tails, &n.to_string(), "x");

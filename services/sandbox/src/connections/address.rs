@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn other_families_are_none_of_ours() {
+    fn address_other_families_are_none_of_ours() {
         let unix = bytes(libc::AF_UNIX, b"/run/socket");
         assert_eq!(Wanted::read(&unix), Ok(Wanted::Other));
         let none = bytes(libc::AF_UNSPEC, &[]);

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exact_folder_is_the_best() {
+    fn exact_folder_is_the_best() {
         let name = project("app");
         assert!(name.in_path("/x/app") > name.in_path("/x/application"));
         assert!(name.in_path("/x/application") > name.in_path("/x/myapplication"));

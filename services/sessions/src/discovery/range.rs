@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_transcript_is_in_a_range_when_something_was_said_in_it() {
+    fn transcript_is_in_a_range_when_something_was_said_in_it() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.jsonl");
         let message = |id: &str, at: i64, time: &str| {

@@ -38,7 +38,7 @@ fn file_is_opened_with_what_it_has() {
 }
 
 #[test]
-fn nothing_there_is_told_from_what_cannot_be_read() {
+fn disk_nothing_there_is_told_from_what_cannot_be_read() {
     let failed = |kind: io::ErrorKind| if_there::<()>(Err(kind.into()));
     assert_eq!(if_there(Ok(1)).unwrap(), Some(1));
     assert_eq!(failed(io::ErrorKind::NotFound).unwrap(), None);

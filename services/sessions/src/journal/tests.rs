@@ -62,7 +62,7 @@ fn commit(journal: &mut Journal, transcripts: &mut [Transcript]) {
 }
 
 #[test]
-fn what_only_the_journal_had_is_put_back_after_a_crash_of_the_machine() {
+fn journal_what_only_the_journal_had_is_put_back_after_a_crash_of_the_machine() {
     let mut machine = Machine::new();
     let (mut journal, _) = machine.journal();
     let mut transcripts = machine.transcripts(4);
@@ -93,7 +93,7 @@ fn what_only_the_journal_had_is_put_back_after_a_crash_of_the_machine() {
 }
 
 #[test]
-fn what_somebody_changed_while_the_gateway_was_down_stays() {
+fn journal_what_somebody_changed_while_the_gateway_was_down_stays() {
     let machine = Machine::new();
     let (mut journal, _) = machine.journal();
     let mut transcripts = machine.transcripts(3);
@@ -108,7 +108,7 @@ fn what_somebody_changed_while_the_gateway_was_down_stays() {
 }
 
 #[test]
-fn what_is_settled_does_not_come_back() {
+fn journal_what_is_settled_does_not_come_back() {
     let mut machine = Machine::new();
     let (mut journal, _) = machine.journal();
     let mut transcripts = machine.transcripts(3);
@@ -123,7 +123,7 @@ fn what_is_settled_does_not_come_back() {
 }
 
 #[test]
-fn what_is_settled_in_the_background_does_not_come_back_either() {
+fn journal_what_is_settled_in_the_background_does_not_come_back_either() {
     let mut machine = Machine::new();
     let (mut journal, _) = machine.journal();
     let mut transcripts = machine.transcripts(3);
@@ -175,7 +175,7 @@ fn records_that_were_there_before_are_not_taken_for_new_ones() {
 }
 
 #[test]
-fn what_somebody_wrote_after_the_crash_stays_and_what_was_acknowledged_joins_it() {
+fn journal_what_somebody_wrote_after_the_crash_stays_and_what_was_acknowledged_joins_it() {
     let mut machine = Machine::new();
     let (mut journal, _) = machine.journal();
     let mut transcripts = machine.transcripts(1);
@@ -213,7 +213,7 @@ fn blocks_that_were_never_written_are_filled() {
 }
 
 #[test]
-fn what_a_disk_lost_in_the_same_boot_is_put_back_too() {
+fn journal_what_a_disk_lost_in_the_same_boot_is_put_back_too() {
     let machine = Machine::new();
     let (mut journal, _) = machine.journal();
     let mut transcripts = machine.transcripts(1);
@@ -230,7 +230,7 @@ fn what_a_disk_lost_in_the_same_boot_is_put_back_too() {
 }
 
 #[test]
-fn one_entry_is_in_the_journal_too_and_a_closed_one_leaves_no_file() {
+fn journal_one_entry_is_in_the_journal_too_and_a_closed_one_leaves_no_file() {
     let machine = Machine::new();
     let (mut journal, _) = machine.journal();
     let mut transcripts = machine.transcripts(1);
@@ -250,7 +250,7 @@ fn one_entry_is_in_the_journal_too_and_a_closed_one_leaves_no_file() {
 }
 
 #[test]
-fn a_journal_that_cannot_be_written_costs_nothing_but_time() {
+fn journal_that_cannot_be_written_costs_nothing_but_time() {
     let machine = Machine::new();
     let (mut journal, _) = machine.journal();
     let path = machine.folder.path().join("read-only");
@@ -263,7 +263,7 @@ fn a_journal_that_cannot_be_written_costs_nothing_but_time() {
 }
 
 #[test]
-fn a_transcript_that_cannot_be_written_is_kept_here() {
+fn transcript_that_cannot_be_written_is_kept_here() {
     let machine = Machine::new();
     let (mut journal, _) = machine.journal();
     let mut transcripts = machine.transcripts(1);
@@ -285,7 +285,7 @@ fn a_transcript_that_cannot_be_written_is_kept_here() {
 }
 
 #[test]
-fn a_full_journal_is_not_written_any_more() {
+fn full_journal_is_not_written_any_more() {
     let machine = Machine::new();
     let (mut journal, _) = machine.journal();
     let mut transcripts = machine.transcripts(1);
@@ -318,7 +318,7 @@ proptest! {
     /// Nothing that was acknowledged is lost, wherever a crash of the machine
     /// cuts the files, and whatever was being written when it came.
     #[test]
-    fn nothing_acknowledged_is_lost(
+    fn journal_nothing_acknowledged_is_lost(
         batches in proptest::collection::vec((proptest::collection::btree_set(0usize..5, 0..5), 0u8..4), 1..8),
         cuts in proptest::collection::vec(0u64..600, 5),
         torn in proptest::collection::vec(any::<u8>(), 0..20),
@@ -371,7 +371,7 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_make_parsing_fail(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+    fn journal_no_bytes_make_parsing_fail(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         let mut journal = Vec::new();
         record::begin(&mut journal, "x", 1);
         journal.extend(bytes);
@@ -380,7 +380,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_short_is_durable_here_and_what_is_long_by_itself() {
+fn journal_what_is_short_is_durable_here_and_what_is_long_by_itself() {
     let machine = Machine::new();
     let (mut journal, _) = machine.journal();
     let mut transcripts = machine.transcripts(1);

@@ -61,7 +61,7 @@ fn known_forms_become_canonical() {
 }
 
 #[test]
-fn an_invalid_key_is_named_with_the_allowed_form() {
+fn invalid_key_is_named_with_the_allowed_form() {
     for raw in [
         "a b",
         "a::b",
@@ -81,7 +81,7 @@ fn an_invalid_key_is_named_with_the_allowed_form() {
 }
 
 #[test]
-fn a_stored_key_may_have_the_name_of_a_room() {
+fn stored_key_may_have_the_name_of_a_room() {
     let raw = "agent:main:slack:channel:#General Chat";
     let key = SessionKey::stored(raw, &AgentId::main()).unwrap();
     assert_eq!(key.as_str(), "agent:main:slack:channel:#general chat");
@@ -176,7 +176,7 @@ fn groups_have_their_threads() {
 }
 
 #[test]
-fn a_number_before_a_thread_has_one_form_at_once() {
+fn number_before_a_thread_has_one_form_at_once() {
     let raw = "signal:+0 (234:thread:567";
     let once = SessionKey::stored(raw, &AgentId::main()).unwrap();
     let twice = SessionKey::stored(once.as_str(), &AgentId::main()).unwrap();
@@ -184,7 +184,7 @@ fn a_number_before_a_thread_has_one_form_at_once() {
 }
 
 #[test]
-fn a_key_of_a_new_session_has_nothing_that_is_not_seen() {
+fn key_of_a_new_session_has_nothing_that_is_not_seen() {
     let key = |raw| SessionKey::parse(raw, &AgentId::main()).unwrap();
     for (raw, character) in [
         ("te\u{200b}st", "U+200B"),

@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_kept_once_with_its_bytes() {
+    fn line_is_kept_once_with_its_bytes() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("s.jsonl");
         std::fs::write(&path, b"{}\n\xff rubbish\n{}\nmore\n").unwrap();
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_made_of_nothing() {
+    fn aside_nothing_is_made_of_nothing() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("s.jsonl");
         std::fs::write(&path, "{}\n").unwrap();

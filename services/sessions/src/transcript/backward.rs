@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn every_chunk_boundary_is_crossed() {
+    fn backward_every_chunk_boundary_is_crossed() {
         let line = b"0123456789abcde\n";
         let count = 5 * CHUNK as usize / line.len() + 3;
         let lines = backward(&line.repeat(count));

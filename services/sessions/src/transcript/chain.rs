@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn another_branch_is_passed_over() {
+    fn chain_another_branch_is_passed_over() {
         let mut chain = Chain::default();
         assert!(chain.admits(Some("d"), &id("b")));
         assert!(!chain.admits(Some("c"), &id("b")));
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_line_is_not_the_end() {
+    fn broken_line_is_not_the_end() {
         let mut chain = Chain::default();
         assert!(chain.admits(Some("d"), &id("c")));
         chain.is_broken();
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parent_that_is_nowhere_is_noticed() {
+    fn parent_that_is_nowhere_is_noticed() {
         let mut chain = Chain::default();
         assert!(chain.admits(Some("b"), &id("x")));
         assert!(!chain.admits(Some("a"), &id("y")));

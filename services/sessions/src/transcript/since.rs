@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_was_said_since_is_read() {
+    fn since_only_what_was_said_since_is_read() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.jsonl");
         assert!(since(&path, 0).unwrap().is_empty());

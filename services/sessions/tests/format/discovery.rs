@@ -72,7 +72,7 @@ fn ids(findings: &Findings) -> Vec<&str> {
 }
 
 #[test]
-fn the_folder_counts_where_it_says_something_else_the_first_words() {
+fn folder_counts_where_it_says_something_else_the_first_words() {
     let agents = Agents::new();
     let words = user("about eastore");
     agents.keep("main", "folder", &[header("folder", "/code/eastore")], 1);
@@ -163,7 +163,7 @@ fn agents_limits_and_other_files_are_kept_to() {
 }
 
 #[test]
-fn what_cannot_be_read_is_named_and_passed_over() {
+fn discovery_what_cannot_be_read_is_named_and_passed_over() {
     let agents = Agents::new();
     agents.keep("main", "good", &[header("good", "/code/eastore")], 1);
     fs::create_dir(agents.path("main", "folder")).unwrap();
@@ -186,7 +186,7 @@ fn what_cannot_be_read_is_named_and_passed_over() {
 }
 
 #[test]
-fn without_a_project_the_time_alone_counts() {
+fn discovery_without_a_project_the_time_alone_counts() {
     let agents = Agents::new();
     for (id, at_ms) in [("early", 1_000), ("late", 9_000)] {
         let lines = [header(id, "/code/eastore"), said("assistant", "hi", at_ms)];

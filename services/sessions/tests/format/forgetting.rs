@@ -63,7 +63,7 @@ fn words_are_covered_behind_every_escape() {
 }
 
 #[test]
-fn what_an_entry_is_stays_and_what_was_said_in_a_call_goes() {
+fn forgetting_what_an_entry_is_stays_and_what_was_said_in_a_call_goes() {
     let structure = [
         "type",
         "role",
@@ -160,7 +160,7 @@ fn places_are_shown_with_forty_characters_on_each_side_up_to_the_limit() {
 }
 
 #[test]
-fn what_cannot_be_read_is_told() {
+fn forgetting_what_cannot_be_read_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     fs::write(&file, "").unwrap();

@@ -108,7 +108,7 @@ fn old_turns_are_not_read() {
 }
 
 #[test]
-fn the_newest_whole_turns_that_fit_are_kept() {
+fn newest_whole_turns_that_fit_are_kept() {
     let (_dir, path, _) = written(vec![
         ask("1", &"ab ".repeat(10)),
         say("1", &"ba ".repeat(10)),
@@ -130,7 +130,7 @@ fn the_newest_whole_turns_that_fit_are_kept() {
 
 /// A message that is there already says what its line does.
 #[test]
-fn a_message_says_what_its_line_says() {
+fn message_says_what_its_line_says() {
     let messages = vec![
         ask("r", "do it"),
         call("r", "c1"),
@@ -184,7 +184,7 @@ fn results_have_their_calls_and_calls_that_were_cut_off_are_told() {
 }
 
 #[test]
-fn a_turn_too_long_by_its_tools_is_kept_in_words() {
+fn turn_too_long_by_its_tools_is_kept_in_words() {
     let (_dir, path, _) = written(vec![
         ask("1", "look"),
         call("1", "c1"),
@@ -199,7 +199,7 @@ fn a_turn_too_long_by_its_tools_is_kept_in_words() {
 }
 
 #[test]
-fn a_message_that_came_during_a_turn_stands_after_its_answer() {
+fn message_that_came_during_a_turn_stands_after_its_answer() {
     let (_dir, path, ids) = written(vec![
         ask("1", "first"),
         ask("2", "second"),
@@ -223,7 +223,7 @@ fn a_message_that_came_during_a_turn_stands_after_its_answer() {
 
 /// Else it is asked again with the next message, and done twice.
 #[test]
-fn a_message_that_was_answered_with_another_stands_in_that_turn() {
+fn message_that_was_answered_with_another_stands_in_that_turn() {
     let both = |run: &str, text: &str, meanwhile: &[&str]| {
         let mut message = say(run, text);
         message.set_also_answers(meanwhile.iter().map(|run| (*run).to_owned()).collect());
@@ -266,7 +266,7 @@ fn a_message_that_was_answered_with_another_stands_in_that_turn() {
 }
 
 #[test]
-fn nothing_before_a_reset_is_remembered() {
+fn history_nothing_before_a_reset_is_remembered() {
     use std::io::Write as _;
     let (_dir, path, _) = written(vec![ask("1", "old"), say("1", "old answer")]);
     let mut file = std::fs::OpenOptions::new()
@@ -286,7 +286,7 @@ fn nothing_before_a_reset_is_remembered() {
 }
 
 #[test]
-fn no_file_is_no_history_and_broken_lines_are_counted() {
+fn history_no_file_is_no_history_and_broken_lines_are_counted() {
     use std::io::Write as _;
     let (dir, path, _) = written(vec![ask("1", "hello")]);
     assert_eq!(load(&dir.path().join("none.jsonl"), 10), History::default());
@@ -320,7 +320,7 @@ fn user_line(id: &str, parent: &str, text: &str) -> String {
 }
 
 #[test]
-fn only_the_branch_of_the_last_entry_is_told() {
+fn history_only_the_branch_of_the_last_entry_is_told() {
     let (_dir, path) = lines(&[
         &user_line("a", "", "root"),
         &user_line("b", "a", "left"),
@@ -354,7 +354,7 @@ fn parents_that_are_nowhere_lose_nothing() {
 }
 
 #[test]
-fn what_is_kept_in_memory_says_what_the_file_says() {
+fn history_what_is_kept_in_memory_says_what_the_file_says() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("s.jsonl");
     let mut transcript = open(&path).transcript;
@@ -468,7 +468,7 @@ fn newest_messages_are_left_with_their_answers_and_the_summary() {
 }
 
 #[test]
-fn what_is_kept_in_memory_is_given_up_when_the_file_is_another() {
+fn history_what_is_kept_in_memory_is_given_up_when_the_file_is_another() {
     let first = user_line("a", "", "one");
     let (dir, path) = lines(&[&first]);
     let none = HashSet::new();
@@ -511,7 +511,7 @@ fn message_without_an_id_is_no_part_of_the_conversation() {
 }
 
 #[test]
-fn what_waits_is_not_counted_among_what_is_kept_in_memory() {
+fn history_what_waits_is_not_counted_among_what_is_kept_in_memory() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("s.jsonl");
     let mut transcript = open(&path).transcript;

@@ -40,7 +40,7 @@ fn exchange(user: &str, bot: &str, sent: i64, replied: i64) -> (String, String, 
 }
 
 #[test]
-fn what_was_answered_with_another_is_one_exchange_with_it() {
+fn home_what_was_answered_with_another_is_one_exchange_with_it() {
     let mut both = answered("1", "to both", 5, StopReason::Stop);
     both.set_also_answers(vec!["2".to_owned()]);
     let said = exchanges(vec![
@@ -93,7 +93,7 @@ fn answers_that_broke_off_or_said_nothing_are_empty() {
 }
 
 #[test]
-fn what_nobody_said_to_a_model_is_no_exchange() {
+fn home_what_nobody_said_to_a_model_is_no_exchange() {
     let mut command = asked("1", "/status", 1);
     command.set_command("status");
     let event = Message::User(UserMessage::of_event("2", "a job ended", 2));

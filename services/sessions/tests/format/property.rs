@@ -165,7 +165,7 @@ proptest! {
     }
 
     #[test]
-    fn a_history_fits_and_is_well_formed(messages in vec(message(), 0..20), tokens in 0usize..200) {
+    fn history_fits_and_is_well_formed(messages in vec(message(), 0..20), tokens in 0usize..200) {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("s.jsonl");
         open(&path).transcript.append(messages, NOW).unwrap();
@@ -179,7 +179,7 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_make_reading_fail(bytes in vec(any::<u8>(), 0..400)) {
+    fn property_no_bytes_make_reading_fail(bytes in vec(any::<u8>(), 0..400)) {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("s.jsonl");
         std::fs::write(&path, &bytes).unwrap();

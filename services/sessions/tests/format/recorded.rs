@@ -21,7 +21,7 @@ const LEGACY: &str = "31348d15-9635-4fe5-9615-a6c8062c57db.jsonl";
 const ARCHIVED: &str = "48a78773-6eca-4341-ad12-7fb0c94142cd.jsonl";
 
 #[test]
-fn a_recorded_transcript_is_written_back_with_nothing_lost() {
+fn recorded_transcript_is_written_back_with_nothing_lost() {
     for (dir, file) in [
         ("legacy", LEGACY),
         ("minimal", "22222222-2222-4222-8222-222222222222.jsonl"),
@@ -49,7 +49,7 @@ fn a_recorded_transcript_is_written_back_with_nothing_lost() {
 }
 
 #[test]
-fn the_recorded_messages_are_understood() {
+fn recorded_messages_are_understood() {
     let dir = recorded("legacy");
     let reading = transcript::read(&dir.path().join(LEGACY)).unwrap();
     let messages: Vec<_> = reading
@@ -79,7 +79,7 @@ fn the_recorded_messages_are_understood() {
 }
 
 #[test]
-fn a_recorded_session_survives_a_turn_appended_to_it() {
+fn recorded_session_survives_a_turn_appended_to_it() {
     let dir = recorded("legacy");
     let agent = AgentId::main();
     let (mut store, notices) = Store::open(dir.path(), agent.clone(), NOW).unwrap();
@@ -120,7 +120,7 @@ fn a_recorded_session_survives_a_turn_appended_to_it() {
 }
 
 #[test]
-fn the_minimal_import_lists_and_reads() {
+fn minimal_import_lists_and_reads() {
     let dir = recorded("minimal");
     let (store, _) = Store::open(dir.path(), AgentId::main(), NOW).unwrap();
     let keys: Vec<_> = store.sessions().map(|(key, _)| key.to_owned()).collect();
@@ -147,7 +147,7 @@ fn the_minimal_import_lists_and_reads() {
 }
 
 #[test]
-fn the_archived_transcript_is_read_as_people_do() {
+fn archived_transcript_is_read_as_people_do() {
     let dir = recorded("archive");
     let path = dir.path().join(ARCHIVED);
     let wanted = |all| reading::Wanted {

@@ -36,7 +36,7 @@ fn session(store: &mut Store, dir: &Path, key: &SessionKey) -> String {
 }
 
 #[test]
-fn what_a_list_has_of_a_session_is_kept_until_it_changes() {
+fn store_what_a_list_has_of_a_session_is_kept_until_it_changes() {
     let dir = tempfile::tempdir().unwrap();
     let (mut store, _) = store(dir.path());
     let (main, other) = (key("main"), key("other"));
@@ -97,7 +97,7 @@ fn count_is_trusted_while_what_is_appended_follows_what_was_counted() {
 }
 
 #[test]
-fn a_session_is_created_once_and_kept_privately() {
+fn session_is_created_once_and_kept_privately() {
     let dir = tempfile::tempdir().unwrap();
     let sessions = dir.path().join("sessions");
     let (mut first, notices) = store(&sessions);
@@ -126,7 +126,7 @@ fn a_session_is_created_once_and_kept_privately() {
 }
 
 #[test]
-fn a_missing_empty_or_broken_index_is_rebuilt() {
+fn missing_empty_or_broken_index_is_rebuilt() {
     let dir = tempfile::tempdir().unwrap();
     let (mut first, _) = store(dir.path());
     let main = session(&mut first, dir.path(), &key("main"));
@@ -163,7 +163,7 @@ fn a_missing_empty_or_broken_index_is_rebuilt() {
 }
 
 #[test]
-fn what_was_taken_back_stays_so_in_a_rebuilt_index() {
+fn store_what_was_taken_back_stays_so_in_a_rebuilt_index() {
     let dir = tempfile::tempdir().unwrap();
     let (mut first, _) = store(dir.path());
     session(&mut first, dir.path(), &key("main"));
@@ -306,7 +306,7 @@ fn sessions_with_one_conversation_are_told_and_kept() {
 }
 
 #[test]
-fn a_transcript_is_always_in_the_sessions_directory() {
+fn transcript_is_always_in_the_sessions_directory() {
     let dir = tempfile::tempdir().unwrap();
     for (file, expected) in [
         (json!("/somewhere/else/a.jsonl"), "a.jsonl"),

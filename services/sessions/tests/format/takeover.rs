@@ -270,7 +270,7 @@ fn archives_are_taken_over_as_archived_and_under_keys_of_their_own() {
 }
 
 #[test]
-fn what_is_here_keeps_its_keys_and_is_not_taken_over_again() {
+fn takeover_what_is_here_keeps_its_keys_and_is_not_taken_over_again() {
     let here = tempfile::tempdir().unwrap();
     let (mut store, _) = Store::open(here.path(), AgentId::main(), NOW).unwrap();
     let key = |name: &str| SessionKey::parse(name, &AgentId::main()).unwrap();

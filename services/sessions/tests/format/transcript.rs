@@ -10,7 +10,7 @@ use openclaw_sessions::{Error, home, reading};
 use crate::{NOW, open, user};
 
 #[test]
-fn a_new_transcript_has_header_key_and_message_and_is_private() {
+fn transcript_new_transcript_has_header_key_and_message_and_is_private() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("agents/main/sessions/s.jsonl");
     let mut transcript = open(&path).transcript;
@@ -47,7 +47,7 @@ fn a_new_transcript_has_header_key_and_message_and_is_private() {
 }
 
 #[test]
-fn a_torn_last_line_is_cut_off_wherever_it_was_torn() {
+fn torn_last_line_is_cut_off_wherever_it_was_torn() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("s.jsonl");
     let mut transcript = open(&path).transcript;
@@ -73,7 +73,7 @@ fn a_torn_last_line_is_cut_off_wherever_it_was_torn() {
 }
 
 #[test]
-fn a_torn_first_write_leaves_a_new_transcript() {
+fn torn_first_write_leaves_a_new_transcript() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("s.jsonl");
     fs::write(&path, b"{\"type\":\"session\",\"ver").unwrap();
@@ -85,7 +85,7 @@ fn a_torn_first_write_leaves_a_new_transcript() {
 }
 
 #[test]
-fn a_corrupt_middle_line_is_skipped_reported_and_left() {
+fn corrupt_middle_line_is_skipped_reported_and_left() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("s.jsonl");
     let mut transcript = open(&path).transcript;
@@ -127,7 +127,7 @@ fn counting_goes_on_where_it_ended() {
 }
 
 #[test]
-fn an_error_names_operation_and_file() {
+fn error_names_operation_and_file() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("file/s.jsonl");
     fs::write(dir.path().join("file"), b"").unwrap();

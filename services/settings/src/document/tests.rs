@@ -86,7 +86,7 @@ fn values_are_named_with_what_is_allowed() {
 }
 
 #[test]
-fn a_problem_is_placed_in_the_file_it_comes_from() {
+fn problem_is_placed_in_the_file_it_comes_from() {
     let main = "{ gateway: { $include: 'parts/g.json' } }";
     let text = error(&[
         ("openclaw.json", main),
@@ -126,7 +126,7 @@ fn references_are_answered_from_every_source_in_order() {
 }
 
 #[test]
-fn a_missing_variable_is_named_with_its_path() {
+fn missing_variable_is_named_with_its_path() {
     let text = error(&[(
         "openclaw.json",
         "{ gateway: { auth: {\n token: '${NOPE}' } } }",
@@ -143,7 +143,7 @@ fn a_missing_variable_is_named_with_its_path() {
 }
 
 #[test]
-fn the_environment_comes_before_files_and_overlays() {
+fn environment_comes_before_files_and_overlays() {
     let files = [
         (
             "openclaw.json",
@@ -160,7 +160,7 @@ fn the_environment_comes_before_files_and_overlays() {
 }
 
 #[test]
-fn the_login_shell_answers_last() {
+fn login_shell_answers_last() {
     let folder = folder(&[(
         "openclaw.json",
         "{ env: { shellEnv: { enabled: true } }, models: { default: '${FROM_PROFILE}' } }",
@@ -211,7 +211,7 @@ fn whole(text: &str, variables: &[(&str, &str)]) -> (PathBuf, tempfile::TempDir,
 }
 
 #[test]
-fn what_a_variable_does_is_not_said_of_the_file() {
+fn document_what_a_variable_does_is_not_said_of_the_file() {
     let file = &[("openclaw.json", "{}")];
     for (variable, value, told) in [
         (
@@ -247,7 +247,7 @@ fn what_a_variable_does_is_not_said_of_the_file() {
 }
 
 #[test]
-fn an_error_has_the_place_of_what_is_wrong() {
+fn error_has_the_place_of_what_is_wrong() {
     let text = "{\n  gateway: { auth: { mode: 'token' } } }";
     let fault = |path: &Path, key: &str| Error::Value {
         origin: path.display().to_string(),

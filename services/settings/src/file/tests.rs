@@ -28,7 +28,7 @@ fn problems(file: &File) -> (Vec<String>, usize) {
 }
 
 #[test]
-fn a_change_keeps_the_rest_and_the_file_before() {
+fn change_keeps_the_rest_and_the_file_before() {
     let (_folder, paths) = place();
     let text = "// mine\n{\n  // the door\n  gateway: { port: 1 },\n}\n";
     fs::write(&paths.configuration, text).unwrap();
@@ -62,7 +62,7 @@ fn file_is_changed_when_its_text_is_another() {
 }
 
 #[test]
-fn a_patch_touches_only_what_it_says() {
+fn patch_touches_only_what_it_says() {
     let (_folder, paths) = place();
     let text = "{ a: 1, // one\n  env: { vars: { K: 'sk-1' } }, b: { c: 2, d: 3 /* three */ } }";
     fs::write(&paths.configuration, text).unwrap();
@@ -157,7 +157,7 @@ fn mistake_in_a_list_of_tools_is_a_warning_with_its_place() {
 }
 
 #[test]
-fn what_was_wrong_before_does_not_stand_in_the_way_of_mending() {
+fn file_what_was_wrong_before_does_not_stand_in_the_way_of_mending() {
     let (_folder, paths) = place();
     fs::write(&paths.configuration, "{ colour: 1, gateway: { prot: 2 } }").unwrap();
     let mut file = File::open(&paths).unwrap();
@@ -170,7 +170,7 @@ fn what_was_wrong_before_does_not_stand_in_the_way_of_mending() {
 }
 
 #[test]
-fn what_the_schema_cannot_say_is_a_problem_too() {
+fn file_what_the_schema_cannot_say_is_a_problem_too() {
     let (_folder, paths) = place();
     let mut file = File::open(&paths).unwrap();
     file.set(&key("models.providers.x.baseUrl"), json!("ftp://x"))
@@ -242,7 +242,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn on_a_full_disk_the_file_stays_and_the_path_is_named() {
+fn file_on_a_full_disk_the_file_stays_and_the_path_is_named() {
     on_small_disk(|folder| {
         let paths = place_in(folder);
         let text = "{ // mine\n ui: 1 }";
@@ -279,7 +279,7 @@ fn on_a_full_disk_the_file_stays_and_the_path_is_named() {
 }
 
 #[test]
-fn on_a_disk_that_cannot_be_written_the_path_is_named() {
+fn file_on_a_disk_that_cannot_be_written_the_path_is_named() {
     on_small_disk(|folder| {
         let paths = place_in(folder);
         fs::write(&paths.configuration, "{ ui: 1 }").unwrap();
@@ -302,7 +302,7 @@ fn on_a_disk_that_cannot_be_written_the_path_is_named() {
 }
 
 #[test]
-fn when_the_folder_is_gone_the_path_is_named() {
+fn file_when_the_folder_is_gone_the_path_is_named() {
     let (folder, paths) = place();
     fs::write(&paths.configuration, "{ a: 1 }").unwrap();
     let mut file = File::open(&paths).unwrap();

@@ -47,7 +47,7 @@ impl Scene {
 }
 
 #[test]
-fn the_last_drop_in_holds() {
+fn last_drop_in_holds() {
     let scene = Scene::new(&[
         (
             "openclaw.json",
@@ -80,7 +80,7 @@ fn the_last_drop_in_holds() {
 }
 
 #[test]
-fn a_variable_comes_before_the_file_and_the_command_line_before_both() {
+fn variable_comes_before_the_file_and_the_command_line_before_both() {
     let scene = Scene::new(&[
         (
             "openclaw.json",
@@ -149,7 +149,7 @@ fn variables_and_files_of_credentials_come_before_the_file() {
 }
 
 #[test]
-fn what_was_taken_out_may_still_be_included() {
+fn holder_what_was_taken_out_may_still_be_included() {
     let scene = Scene::new(&[
         ("openclaw.json", "{ $include: 'part.json' }"),
         ("part.json", "{ gateway: { port: 19000 } }"),

@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_is_a_time_or_minutes() {
+    fn heartbeat_every_is_a_time_or_minutes() {
         for (written, expected) in [
             (json!("30m"), Some(1800)),
             (json!("1h30m"), Some(5400)),

@@ -254,7 +254,7 @@ pub(super) enum Size {
 }
 
 #[test]
-fn the_shipped_schema_is_that_of_the_types() {
+fn shipped_schema_is_that_of_the_types() {
     let generated = format!("{:#}\n", generated());
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(FILE);
     if std::env::var_os("UPDATE_SCHEMA").is_some() {
@@ -268,7 +268,7 @@ fn the_shipped_schema_is_that_of_the_types() {
 }
 
 #[test]
-fn the_schema_is_one() {
+fn schema_is_one() {
     let schema: Value = serde_json::from_str(openclaw_config::schema::TEXT).unwrap();
     assert!(jsonschema::meta::is_valid(&schema));
     // Another validator agrees with ours.

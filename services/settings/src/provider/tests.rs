@@ -12,7 +12,7 @@ fn resolve_with(
 }
 
 #[test]
-fn the_environment_comes_before_the_file() {
+fn environment_comes_before_the_file() {
     let file = r#"{"anthropic":{"baseUrl":"https://proxy.example","apiKey":"file"}}"#;
     let from_file = resolve_with(file, &[]).unwrap();
     assert_eq!(from_file["anthropic"].base_url, "https://proxy.example");
@@ -48,7 +48,7 @@ fn mistakes_are_named() {
 }
 
 #[test]
-fn a_provider_that_cannot_be_asked_takes_only_itself_away() {
+fn provider_that_cannot_be_asked_takes_only_itself_away() {
     let file = r#"{"mine":{}, "soap":{"baseUrl":"http://localhost:1","api":"soap"}}"#;
     let providers = resolve_with(file, &[]).unwrap();
     for (id, words) in [("mine", "baseUrl is missing"), ("soap", "api is \"soap\"")] {

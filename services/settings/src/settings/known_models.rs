@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_models_provider_is_the_one_that_a_cli_asks() {
+    fn models_provider_is_the_one_that_a_cli_asks() {
         let settings = settings(json!({
             "agents": {"list": [
                 {"id": "main"},
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_is_one_of_a_provider_that_is_there() {
+    fn model_is_one_of_a_provider_that_is_there() {
         let settings = settings(json!({
             "agents": {"defaults": {"model": "mine/big"}},
             "models": {"providers": {

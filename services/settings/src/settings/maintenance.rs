@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_said_is_as_in_openclaw() {
+    fn maintenance_what_is_not_said_is_as_in_openclaw() {
         let unset = of(json!({}));
         assert_eq!(unset.mode, MaintenanceMode::Enforce);
         assert_eq!(unset.prune_after, days(30));

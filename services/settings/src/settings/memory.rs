@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_said_is_enough() {
+    fn memory_nothing_said_is_enough() {
         let search = searched("{}").unwrap();
         assert!(search.enabled && search.notes && search.sessions);
         assert_eq!(
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agents_own_section_is_over_the_one_of_all() {
+    fn agents_own_section_is_over_the_one_of_all() {
         let all = json!({
             "sources": ["memory"], "extraPaths": ["notes"],
             "query": {"maxResults": 9, "hybrid": {"mmr": {"enabled": false}}},
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn one_weight_gives_the_other() {
+    fn memory_one_weight_gives_the_other() {
         let search = searched(r#"{"query":{"hybrid":{"vectorWeight":0.25}}}"#).unwrap();
         assert_eq!(search.weights, Some((0.75, 0.25)));
     }

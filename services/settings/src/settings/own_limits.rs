@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_has_limits_of_its_own_and_else_its_agents() {
+    fn session_has_limits_of_its_own_and_else_its_agents() {
         let agent = main_agent();
         let own = json!({"memoryMax": "512M", "steps": 3, "timeoutSeconds": 60, "retrySeconds": 0});
         let own = agent.with_limits(own.as_object().unwrap()).unwrap();
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn every_name_is_one_and_nothing_else_is() {
+    fn own_limits_every_name_is_one_and_nothing_else_is() {
         for name in names() {
             check(&name, &json!(7)).unwrap();
         }

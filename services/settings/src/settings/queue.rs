@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_channel_may_have_its_own() {
+    fn channel_may_have_its_own() {
         let fragment = serde_json::json!({
             "mode": "followup", "byChannel": {"telegram": "collect"}, "debounceMs": 100,
             "debounceMsByChannel": {"telegram": 900_000}, "drop": "new",

@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_at_places_that_are_not_set_up() {
+    fn recipient_nobody_is_at_places_that_are_not_set_up() {
         let account = |enabled| Account {
             enabled,
             ..Default::default()

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_has_its_own_with_that_of_all_behind_it() {
+    fn agent_has_its_own_with_that_of_all_behind_it() {
         let all = json!({
             "level": "workspace", "network": "allowlist", "hosts": ["a.org"],
             "paths": {"ro": ["~/books"]},

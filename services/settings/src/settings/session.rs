@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_written_is_openclaws_default() {
+    fn session_nothing_written_is_openclaws_default() {
         let settings = of(json!({})).unwrap();
         assert_eq!(settings.dm_scope, DmScope::Main);
         assert_eq!(settings.scope, SessionScope::PerSender);
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn the_channel_comes_before_the_kind() {
+    fn channel_comes_before_the_kind() {
         let settings = of(json!({ "session": {
             "dmScope": "per-channel-peer",
             "reset": { "mode": "daily" },
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_value_is_named() {
+    fn wrong_value_is_named() {
         for (section, key) in [
             (json!({ "dmScope": "mine" }), "session.dmScope"),
             (

@@ -19,7 +19,7 @@ fn assemble(document: Value, variables: &[(&str, &str)]) -> Result<Settings, Err
 }
 
 #[test]
-fn an_empty_file_is_enough() {
+fn empty_file_is_enough() {
     let settings = assemble(json!({}), &[]).unwrap();
     let main = settings.agent("main").unwrap();
     assert_eq!(settings.default_agent, "main");
@@ -34,7 +34,7 @@ fn an_empty_file_is_enough() {
 }
 
 #[test]
-fn the_mvp_names_are_accepted() {
+fn mvp_names_are_accepted() {
     let document = json!({
         "agent": {"claudeCliPath": "~/bin/claude", "model": "claude-x", "maxTokens": 5},
         "memory": {"workspacePath": "~/notes", "maxContextTokens": 9},
@@ -54,7 +54,7 @@ fn the_mvp_names_are_accepted() {
 /// Whoever writes around a workspace, another agent or a server of tools, may put a
 /// link in its place, wherever that is opened.
 #[test]
-fn a_workspace_where_somebody_else_writes_is_reached_through_no_link() {
+fn workspace_where_somebody_else_writes_is_reached_through_no_link() {
     let folder = tempfile::tempdir().unwrap();
     let shared = folder.path().join("shared");
     for grant in [
@@ -138,7 +138,7 @@ fn mistakes_name_the_key_and_what_is_allowed() {
 }
 
 #[test]
-fn only_the_runner_sees_keys() {
+fn settings_only_the_runner_sees_keys() {
     let folder = tempfile::tempdir().unwrap();
     let state = folder.path().to_str().unwrap();
     std::fs::write(
@@ -160,7 +160,7 @@ fn only_the_runner_sees_keys() {
 }
 
 #[test]
-fn a_key_in_the_runners_environment_stops_no_other_daemon() {
+fn key_in_the_runners_environment_stops_no_other_daemon() {
     let folder = tempfile::tempdir().unwrap();
     let state = folder.path().to_str().unwrap();
     std::fs::write(

@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_simple_is_named() {
+    fn command_what_is_not_simple_is_named() {
         assert_eq!(parse("a > b"), Err(NotSimple::Character('>')));
         assert_eq!(parse("a &"), Err(NotSimple::Character('&')));
         assert_eq!(parse("a |& b"), Err(NotSimple::Character('&')));

@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_judged_by_what_it_reaches() {
+    fn path_is_judged_by_what_it_reaches() {
         let scene = scene();
         for tool in ["write_file", "Write", "MultiEdit", "apply_patch"] {
             for (path, outside) in [
@@ -267,7 +267,7 @@ mod tests {
     /// Git takes such a folder for a repository, whatever it is called, and runs what its
     /// settings name.
     #[test]
-    fn what_completes_a_repository_is_asked_about() {
+    fn effect_what_completes_a_repository_is_asked_about() {
         let scene = scene();
         for path in [
             "HEAD",
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn every_file_of_a_call_counts() {
+    fn effect_every_file_of_a_call_counts() {
         let scene = scene();
         let outside = |arguments: Value| scene.ground.outside("apply_patch", &arguments);
         let patch = "*** Begin Patch\n*** Add File: a\n+x\n*** Update File: b\n*** Move to: ../c\n\
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tmp_of_its_own_is_the_temporary_folder() {
+    fn tmp_of_its_own_is_the_temporary_folder() {
         let mut scene = scene();
         scene.ground.own_tmp = true;
         assert!(!scene.is_outside("Write", "/tmp/a"));

@@ -128,7 +128,7 @@ const OF_PROGRAMS: [&str; 50] = [
 ];
 
 #[test]
-fn no_line_that_writes_or_runs_something_is_taken_for_reading() {
+fn hostile_no_line_that_writes_or_runs_something_is_taken_for_reading() {
     for line in OF_SHELLS.iter().chain(&OF_PROGRAMS) {
         assert!(!runs(&json!(line)), "{line}");
     }
@@ -136,7 +136,7 @@ fn no_line_that_writes_or_runs_something_is_taken_for_reading() {
 
 /// Without a shell between them, options are those of the program all the same.
 #[test]
-fn no_words_that_write_or_run_something_are_taken_for_reading() {
+fn hostile_no_words_that_write_or_run_something_are_taken_for_reading() {
     for line in OF_PROGRAMS {
         let words: Vec<&str> = line.split(' ').collect();
         assert!(!runs(&json!(words)), "{words:?}");

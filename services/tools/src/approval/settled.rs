@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn what_words_settle_can_be_allowed_for_good() {
+    fn settled_what_words_settle_can_be_allowed_for_good() {
         for line in [
             "touch a",
             "touch a; ls | wc -l",
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_files_say_can_be_allowed_once_only() {
+    fn settled_what_files_say_can_be_allowed_once_only() {
         for line in [
             "sh build.sh",
             "./build.sh",
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leads_through_a_link_can_be_allowed_once_only() {
+    fn settled_what_leads_through_a_link_can_be_allowed_once_only() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         fs::create_dir_all(root.join("ws/sub")).unwrap();

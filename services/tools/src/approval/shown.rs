@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_not_shown_as_a_line_that_does_something_else() {
+    fn list_is_not_shown_as_a_line_that_does_something_else() {
         assert_eq!(shown(&json!(["ls;", "rm"])), "'ls;' rm");
         assert_eq!(shown(&json!(["A=1", "b=c"])), "'A=1' b=c");
         assert_eq!(shown(&json!(["if", "if"])), "'if' if");

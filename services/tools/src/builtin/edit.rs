@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_meant_is_refused() {
+    fn edit_what_cannot_be_meant_is_refused() {
         let twice = applied("aaa", &[("aa", "b")]).unwrap_err();
         assert!(twice.contains("2 times"), "{twice}");
         let missing = applied("  a\n", &[("\ta", "b")]).unwrap_err();

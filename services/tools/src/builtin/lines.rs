@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_in_the_middle_counts_what_lies_around_it() {
+    fn window_in_the_middle_counts_what_lies_around_it() {
         let limits = Limits {
             skip: 1,
             lines: 2,
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn the_byte_limit_cuts_a_line_and_leaves_the_rest_for_later() {
+    fn byte_limit_cuts_a_line_and_leaves_the_rest_for_later() {
         let limits = Limits { bytes: 6, ..WIDE };
         let window = window("abcd\nefgh\nij\n", limits);
         assert_eq!(window.text, b"abcd\ne");
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_behind_the_end_is_empty_and_knows_the_length() {
+    fn window_behind_the_end_is_empty_and_knows_the_length() {
         let window = window("a\nb\n", Limits { skip: 9, ..WIDE });
         assert_eq!((window.lines, window.lines_before), (0, 2));
         assert!(window.text.is_empty());

@@ -113,7 +113,7 @@ fn command_that_waits_says_why() {
 }
 
 #[test]
-fn what_nobody_is_asked_about_is_refused_where_only_what_is_listed_runs() {
+fn approval_what_nobody_is_asked_about_is_refused_where_only_what_is_listed_runs() {
     let refusing = Rules {
         only_listed: true,
         refuses: true,

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::{PATIENCE, Tools};
 
 #[tokio::test]
-async fn a_command_in_the_background_is_followed_fed_and_ends() {
+async fn command_in_the_background_is_followed_fed_and_ends() {
     let folder = tempfile::tempdir().unwrap();
     let tools = Tools::of(folder.path());
     let command = "echo ready; while read line; do echo \"got $line\"; done; echo bye; exit 4";
@@ -38,7 +38,7 @@ async fn a_command_in_the_background_is_followed_fed_and_ends() {
 }
 
 #[tokio::test]
-async fn what_is_logged_fills_its_window() {
+async fn background_what_is_logged_fills_its_window() {
     let folder = tempfile::tempdir().unwrap();
     let tools = Tools::of(folder.path());
     let line = "x".repeat(99);
@@ -61,7 +61,7 @@ async fn what_is_logged_fills_its_window() {
 }
 
 #[tokio::test]
-async fn what_ends_in_time_is_a_result_and_the_rest_runs_on() {
+async fn background_what_ends_in_time_is_a_result_and_the_rest_runs_on() {
     let folder = tempfile::tempdir().unwrap();
     let tools = Tools::of(folder.path());
     let quick = json!({"command": "echo out; echo err >&2; exit 3", "yieldMs": 10_000});
@@ -85,7 +85,7 @@ async fn what_ends_in_time_is_a_result_and_the_rest_runs_on() {
 }
 
 #[tokio::test]
-async fn a_time_limit_holds_in_the_background_too() {
+async fn time_limit_holds_in_the_background_too() {
     let folder = tempfile::tempdir().unwrap();
     let tools = Tools::of(folder.path());
     let command = json!({"command": "sleep 300", "background": true, "timeout_seconds": 1});
@@ -96,7 +96,7 @@ async fn a_time_limit_holds_in_the_background_too() {
 }
 
 #[tokio::test]
-async fn a_terminal_is_one() {
+async fn terminal_is_one() {
     let folder = tempfile::tempdir().unwrap();
     let tools = Tools::of(folder.path());
     let command = json!({"command": "test -t 0 && test -t 1 && tty && stty size", "pty": true});
@@ -119,7 +119,7 @@ async fn a_terminal_is_one() {
 }
 
 #[tokio::test]
-async fn nothing_is_left_when_the_tools_are_gone() {
+async fn background_nothing_is_left_when_the_tools_are_gone() {
     let folder = tempfile::tempdir().unwrap();
     let tools = Tools::of(folder.path());
     let command = "echo $$ > pid.new; mv pid.new pid; exec sleep 300";
@@ -147,7 +147,7 @@ async fn nothing_is_left_when_the_tools_are_gone() {
 }
 
 #[tokio::test]
-async fn what_a_command_says_is_heard_while_it_runs() {
+async fn background_what_a_command_says_is_heard_while_it_runs() {
     let folder = tempfile::tempdir().unwrap();
     let mut tools = Tools::of(folder.path());
     let heard = Arc::new(Mutex::new(String::new()));

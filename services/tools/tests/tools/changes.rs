@@ -27,7 +27,7 @@ fn walk(folder: &Path) -> Vec<std::path::PathBuf> {
 }
 
 #[tokio::test]
-async fn an_edit_changes_what_it_names_and_keeps_the_mode() {
+async fn edit_changes_what_it_names_and_keeps_the_mode() {
     let folder = tempfile::tempdir().unwrap();
     let script = folder.path().join("run.sh");
     fs::write(&script, "#!/bin/sh\necho one\necho two\n").unwrap();
@@ -46,7 +46,7 @@ async fn an_edit_changes_what_it_names_and_keeps_the_mode() {
 }
 
 #[tokio::test]
-async fn an_edit_that_does_not_fit_changes_nothing() {
+async fn edit_that_does_not_fit_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("a"), "x\ny\n").unwrap();
     let edits = json!([{"oldText": "x", "newText": "1"}, {"oldText": "z", "newText": "2"}]);
@@ -64,7 +64,7 @@ async fn an_edit_that_does_not_fit_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_patch_adds_changes_moves_and_deletes() {
+async fn patch_adds_changes_moves_and_deletes() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("old.txt"), "gone\n").unwrap();
     fs::write(folder.path().join("code.rs"), "fn a() {\n    1\n}\n").unwrap();
@@ -80,7 +80,7 @@ async fn a_patch_adds_changes_moves_and_deletes() {
 }
 
 #[tokio::test]
-async fn a_patch_with_a_file_below_a_file_changes_nothing() {
+async fn patch_with_a_file_below_a_file_changes_nothing() {
     for (sections, named) in [
         ("*** Add File: d/new\n+1\n*** Add File: d\n+2\n", "d"),
         (
@@ -108,7 +108,7 @@ async fn a_patch_with_a_file_below_a_file_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_patch_that_cannot_be_written_whole_is_taken_back() {
+async fn patch_that_cannot_be_written_whole_is_taken_back() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("a"), "one\n").unwrap();
     // The name of its temporary file would be too long, which nothing sees before.
@@ -124,7 +124,7 @@ async fn a_patch_that_cannot_be_written_whole_is_taken_back() {
 }
 
 #[tokio::test]
-async fn a_patch_that_fails_leaves_no_folders() {
+async fn patch_that_fails_leaves_no_folders() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("there")).unwrap();
     let long = "n".repeat(300);
@@ -145,7 +145,7 @@ async fn a_patch_that_fails_leaves_no_folders() {
 }
 
 #[tokio::test]
-async fn a_patch_may_have_eight_mebibytes() {
+async fn patch_may_have_eight_mebibytes() {
     let folder = tempfile::tempdir().unwrap();
     let patch = |length: usize| {
         let frame = "*** Begin Patch\n*** Add File: a\n+\n*** End Patch";
@@ -162,7 +162,7 @@ async fn a_patch_may_have_eight_mebibytes() {
 }
 
 #[tokio::test]
-async fn a_patch_that_does_not_fit_in_one_place_changes_nothing_anywhere() {
+async fn patch_that_does_not_fit_in_one_place_changes_nothing_anywhere() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("a"), "a\n").unwrap();
     let input =

@@ -18,7 +18,7 @@ fn kind(result: &ToolResult) -> &str {
 }
 
 #[tokio::test]
-async fn a_long_file_comes_in_parts_that_fit_together() {
+async fn files_long_file_comes_in_parts_that_fit_together() {
     let folder = tempfile::tempdir().unwrap();
     let whole: String = (1..=4500).map(|n| format!("line {n}\n")).collect();
     fs::write(folder.path().join("long"), &whole).unwrap();
@@ -63,7 +63,7 @@ async fn limit_and_offset_choose_the_lines() {
 }
 
 #[tokio::test]
-async fn one_endless_line_is_cut_and_says_so() {
+async fn files_one_endless_line_is_cut_and_says_so() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("f"), "é".repeat(100_000)).unwrap();
     let result = run(folder.path(), "read_file", json!({"path": "f"})).await;
@@ -84,7 +84,7 @@ async fn one_endless_line_is_cut_and_says_so() {
 }
 
 #[tokio::test]
-async fn what_is_not_a_text_file_is_refused_by_name() {
+async fn files_what_is_not_a_text_file_is_refused_by_name() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("binary"), b"\x7fELF\0\0").unwrap();
     nix::unistd::mkfifo(&folder.path().join("pipe"), nix::sys::stat::Mode::S_IRWXU).unwrap();
@@ -149,7 +149,7 @@ async fn appending_adds_to_what_is_there() {
 }
 
 #[tokio::test]
-async fn a_symlink_is_written_through_not_replaced() {
+async fn symlink_is_written_through_not_replaced() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("real")).unwrap();
     fs::write(folder.path().join("real/file"), "old").unwrap();
@@ -168,7 +168,7 @@ async fn a_symlink_is_written_through_not_replaced() {
 }
 
 #[tokio::test]
-async fn a_folder_or_pipe_is_not_written() {
+async fn folder_or_pipe_is_not_written() {
     let folder = tempfile::tempdir().unwrap();
     nix::unistd::mkfifo(&folder.path().join("pipe"), nix::sys::stat::Mode::S_IRWXU).unwrap();
     for path in [".", "pipe"] {
@@ -183,7 +183,7 @@ async fn a_folder_or_pipe_is_not_written() {
 }
 
 #[tokio::test]
-async fn a_listing_is_sorted_with_type_and_size() {
+async fn listing_is_sorted_with_type_and_size() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("b"), "1234").unwrap();
     fs::create_dir(folder.path().join("a")).unwrap();
@@ -197,7 +197,7 @@ async fn a_listing_is_sorted_with_type_and_size() {
 }
 
 #[tokio::test]
-async fn a_huge_listing_is_cut() {
+async fn huge_listing_is_cut() {
     let folder = tempfile::tempdir().unwrap();
     for n in 0..510 {
         fs::write(folder.path().join(format!("{n:03}")), "").unwrap();

@@ -116,7 +116,7 @@ proptest! {
 
     /// What is written is what is read, for any text a file can hold.
     #[test]
-    fn a_written_text_reads_back_the_same(lines in prop::collection::vec("[^\u{0}\r\n]{0,30}", 0..40)) {
+    fn written_text_reads_back_the_same(lines in prop::collection::vec("[^\u{0}\r\n]{0,30}", 0..40)) {
         let folder = tempfile::tempdir().unwrap();
         let registry = builtins(folder.path());
         let content = lines.join("\n");

@@ -47,7 +47,7 @@ fn names_are_unique_and_acceptable_to_model_apis() {
 }
 
 #[tokio::test]
-async fn a_panic_is_an_error_of_that_tool_only() {
+async fn panic_is_an_error_of_that_tool_only() {
     let mut registry = Registry::new();
     registry
         .register(definition("bad", json!({})), |_| async { panic!("boom") })
@@ -64,7 +64,7 @@ async fn a_panic_is_an_error_of_that_tool_only() {
 }
 
 #[tokio::test]
-async fn a_broken_schema_fails_the_call_not_the_process() {
+async fn broken_schema_fails_the_call_not_the_process() {
     let mut registry = Registry::new();
     registry
         .register(definition("odd", json!({"type": 1})), ok)
@@ -74,7 +74,7 @@ async fn a_broken_schema_fails_the_call_not_the_process() {
 }
 
 #[tokio::test]
-async fn an_overlong_output_is_cut() {
+async fn overlong_output_is_cut() {
     let mut registry = Registry::new();
     registry
         .register(definition("flood", json!({})), |_| async {
@@ -104,7 +104,7 @@ async fn null_counts_as_no_arguments_and_errors_serialize_with_their_type() {
 }
 
 #[test]
-fn the_definitions_are_small_enough_for_every_request() {
+fn definitions_are_small_enough_for_every_request() {
     let size: usize = Builtin::ALL
         .iter()
         .map(|tool| serde_json::to_string(&tool.definition()).unwrap().len())
@@ -113,7 +113,7 @@ fn the_definitions_are_small_enough_for_every_request() {
 }
 
 #[tokio::test]
-async fn a_denied_tool_says_which_key_denies_it() {
+async fn denied_tool_says_which_key_denies_it() {
     let mut registry = Registry::new();
     registry.deny(openclaw_tools::Denial {
         tool: "execute_shell".to_owned(),
@@ -127,7 +127,7 @@ async fn a_denied_tool_says_which_key_denies_it() {
 }
 
 #[tokio::test]
-async fn the_gate_is_asked_after_the_arguments_and_before_the_tool() {
+async fn gate_is_asked_after_the_arguments_and_before_the_tool() {
     let runs = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
     let counter = runs.clone();
     let mut registry = Registry::new();

@@ -28,7 +28,7 @@ async fn shell(workspace: &Path, arguments: Value) -> ToolResult {
 }
 
 #[tokio::test]
-async fn the_format_is_the_documented_one() {
+async fn format_is_the_documented_one() {
     let folder = tempfile::tempdir().unwrap();
     let result = shell(
         folder.path(),
@@ -48,7 +48,7 @@ async fn the_format_is_the_documented_one() {
 }
 
 #[tokio::test]
-async fn a_signal_is_named() {
+async fn signal_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let result = shell(folder.path(), json!({"command": "kill -KILL $$"})).await;
     assert!(
@@ -59,7 +59,7 @@ async fn a_signal_is_named() {
 }
 
 #[tokio::test]
-async fn a_timeout_keeps_the_partial_output_and_kills_the_whole_group() {
+async fn timeout_keeps_the_partial_output_and_kills_the_whole_group() {
     let folder = tempfile::tempdir().unwrap();
     let command = "echo begun; echo oops >&2; sleep 300 & echo $! > child; wait";
     let started = Instant::now();
@@ -80,7 +80,7 @@ async fn a_timeout_keeps_the_partial_output_and_kills_the_whole_group() {
 }
 
 #[tokio::test]
-async fn a_cancelled_call_leaves_nothing_running() {
+async fn cancelled_call_leaves_nothing_running() {
     let folder = tempfile::tempdir().unwrap();
     let registry = registry(folder.path());
     let pid_file = folder.path().join("child");
@@ -117,7 +117,7 @@ async fn gone(pid: &str) {
 }
 
 #[tokio::test]
-async fn a_background_process_does_not_hold_the_call() {
+async fn background_process_does_not_hold_the_call() {
     let folder = tempfile::tempdir().unwrap();
     let started = Instant::now();
     let command = "echo now; sleep 300 & echo $! > child";
@@ -139,7 +139,7 @@ async fn a_background_process_does_not_hold_the_call() {
 }
 
 #[tokio::test]
-async fn a_flood_is_kept_at_both_ends() {
+async fn flood_is_kept_at_both_ends() {
     let folder = tempfile::tempdir().unwrap();
     let command = "echo first; head -c 3000000 /dev/zero | tr '\\0' x; echo; echo last";
     let result = shell(folder.path(), json!({"command": command})).await;
@@ -154,7 +154,7 @@ async fn a_flood_is_kept_at_both_ends() {
 }
 
 #[tokio::test]
-async fn there_is_no_input_and_the_workdir_counts_from_the_workspace() {
+async fn shell_there_is_no_input_and_the_workdir_counts_from_the_workspace() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("sub")).unwrap();
     let result = shell(

@@ -86,7 +86,7 @@ async fn requested(reader: &mut Reader) -> ApprovalRequested {
 }
 
 #[tokio::test]
-async fn what_only_reads_asks_nobody_and_the_rest_waits() {
+async fn approvals_what_only_reads_asks_nobody_and_the_rest_waits() {
     let mut scene = scene(Duration::from_secs(60));
     assert!(ask(&scene.approvals, "ls -l").await.is_ok());
     assert!(scene.reader.news().unwrap().is_empty());
@@ -118,7 +118,7 @@ async fn what_only_reads_asks_nobody_and_the_rest_waits() {
 }
 
 #[tokio::test]
-async fn a_call_allowed_for_good_is_asked_about_when_its_server_reaches_something_else() {
+async fn call_allowed_for_good_is_asked_about_when_its_server_reaches_something_else() {
     let mut scene = scene(Duration::from_secs(60));
     fn question<'a>(arguments: &'a serde_json::Value, reach: &str) -> Question<'a> {
         Question {
@@ -155,7 +155,7 @@ async fn a_call_allowed_for_good_is_asked_about_when_its_server_reaches_somethin
 }
 
 #[tokio::test]
-async fn what_is_refused_asks_nobody() {
+async fn approvals_what_is_refused_asks_nobody() {
     let mut scene = scene(Duration::from_secs(60));
     {
         let approvals = Arc::get_mut(&mut scene.approvals).unwrap();
@@ -184,7 +184,7 @@ async fn what_is_refused_asks_nobody() {
 }
 
 #[tokio::test]
-async fn nobody_answers_and_that_is_a_no() {
+async fn approvals_nobody_answers_and_that_is_a_no() {
     let mut scene = scene(Duration::from_millis(20));
     let why = ask(&scene.approvals, "rm a").await.unwrap_err();
     assert!(why.contains("nobody allowed it"), "{why}");
@@ -212,7 +212,7 @@ fn settled(approvals: &Approvals, tool: &str, arguments: &Value) -> Option<Resul
 }
 
 #[tokio::test]
-async fn more_than_a_few_questions_are_refused_at_once() {
+async fn approvals_more_than_a_few_questions_are_refused_at_once() {
     let mut scene = scene(Duration::from_secs(60));
     let asking: Vec<_> = (0..OPEN)
         .map(|number| {
@@ -267,7 +267,7 @@ fn allow_for_good(approvals: &Approvals, id: String) {
 }
 
 #[tokio::test]
-async fn what_is_too_long_to_read_cannot_be_allowed_for_good() {
+async fn approvals_what_is_too_long_to_read_cannot_be_allowed_for_good() {
     let mut scene = scene(Duration::from_secs(60));
     let command = format!("echo > a # {}\nrm -rf x", "a".repeat(2 * SHOWN_BYTES));
     let approvals = Arc::clone(&scene.approvals);
@@ -284,7 +284,7 @@ async fn what_is_too_long_to_read_cannot_be_allowed_for_good() {
 }
 
 #[tokio::test]
-async fn where_a_command_runs_is_shown_within_bounds() {
+async fn approvals_where_a_command_runs_is_shown_within_bounds() {
     let mut scene = scene(Duration::from_secs(60));
     let in_folder = |bytes: usize| json!({"command": "rm a", "workdir": "a".repeat(bytes)});
     let refused = settled(&scene.approvals, "exec", &in_folder(1_000_000));
@@ -314,7 +314,7 @@ async fn where_a_command_runs_is_shown_within_bounds() {
 }
 
 #[tokio::test]
-async fn a_command_allowed_for_good_is_asked_about_in_another_folder() {
+async fn command_allowed_for_good_is_asked_about_in_another_folder() {
     let mut scene = scene(Duration::from_secs(60));
     let approvals = Arc::clone(&scene.approvals);
     let asking = tokio::spawn(async move { ask(&approvals, "rm a").await });
@@ -357,7 +357,7 @@ async fn allowed_after(
 }
 
 #[tokio::test]
-async fn what_is_settled_by_files_too_is_allowed_this_time_only() {
+async fn approvals_what_is_settled_by_files_too_is_allowed_this_time_only() {
     for line in ["sh build.sh", "make", "touch \"$HOME/a\""] {
         let (request, outcome, scene) = allowed_after(line, |_| ()).await;
         assert_eq!(request.form, "", "{line}");
@@ -369,7 +369,7 @@ async fn what_is_settled_by_files_too_is_allowed_this_time_only() {
 }
 
 #[tokio::test]
-async fn a_script_that_changed_while_it_was_asked_about_does_not_run() {
+async fn script_that_changed_while_it_was_asked_about_does_not_run() {
     let rewrite = |folder: &std::path::Path| {
         std::fs::write(folder.join("build.sh"), "echo hostile!").unwrap();
     };

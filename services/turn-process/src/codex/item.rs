@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_the_shells_of_the_system_are_given_is_judged_alone() {
+    fn item_only_what_the_shells_of_the_system_are_given_is_judged_alone() {
         assert_eq!(command("/bin/bash -lc 'cat a; ls'"), "cat a; ls");
         assert_eq!(command("sh -c ls"), "ls");
         for line in [

@@ -135,7 +135,7 @@ fn calls_of_its_tools_and_of_ours_are_told_with_what_they_came_to() {
 }
 
 #[test]
-fn the_same_call_again_and_again_is_a_loop_and_too_many_words_are_an_end() {
+fn same_call_again_and_again_is_a_loop_and_too_many_words_are_an_end() {
     let item = |id: u32| {
         let item = json!({"type": "webSearch", "id": id.to_string(), "query": "q"});
         news("item/completed", json!({ "item": item }))
@@ -154,7 +154,7 @@ fn the_same_call_again_and_again_is_a_loop_and_too_many_words_are_an_end() {
 }
 
 #[test]
-fn what_went_wrong_becomes_what_to_do() {
+fn codex_what_went_wrong_becomes_what_to_do() {
     let status = |kind: &str, status: u16| json!({kind: {"httpStatusCode": status}});
     for (info, code) in [
         (status("httpConnectionFailed", 401), Code::Auth),
@@ -179,7 +179,7 @@ fn what_went_wrong_becomes_what_to_do() {
 }
 
 #[test]
-fn a_line_that_is_not_json_is_noted_and_decides_only_a_crash() {
+fn line_that_is_not_json_is_noted_and_decides_only_a_crash() {
     let mut conversation = conversation();
     let noted = conversation.line("Segfault at 0x0");
     assert!(matches!(noted.as_slice(), [Kind::Note { .. }]));

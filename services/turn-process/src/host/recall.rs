@@ -224,7 +224,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_result_has_openclaws_fields() {
+    fn result_has_openclaws_fields() {
         let hit = Hit {
             path: "sessions/7.jsonl".to_owned(),
             start_line: 3,
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_memory_that_is_gone_is_told_and_a_mistake_is_an_error() {
+    fn memory_that_is_gone_is_told_and_a_mistake_is_an_error() {
         let lost = Broken::Lost("no socket".to_owned()).into();
         let gone = refused(&lost, json!({ "results": [] }));
         let text = serde_json::to_string(&gone).unwrap();

@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_line() {
+    fn lines_every_kind_of_line() {
         for (line, expected) in [
             (r#"{"type":"text_delta","text":"hi"}"#, "TextDelta"),
             (r#"{"type":"thinking","text":"hm"}"#, "Thinking"),
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_that_is_gone_is_named_with_its_last_words() {
+    fn agent_that_is_gone_is_named_with_its_last_words() {
         let killed = ExitStatus::from_raw(137 << 8);
         let failed = lines().gone(killed, "out of memory\n");
         assert_eq!(failed.code, Code::Crashed);

@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn every_way_to_ask_for_a_wait() {
+    fn refusal_every_way_to_ask_for_a_wait() {
         let wait = |name: &'static str, value: &str| {
             let mut headers = HeaderMap::new();
             headers.insert(name, value.parse().unwrap());

@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn the_providers_own_wish_counts_as_long_as_it_can_be_waited_for() {
+    fn providers_own_wish_counts_as_long_as_it_can_be_waited_for() {
         assert_eq!(
             course(Fault::RateLimited, Some(20), false),
             (vec![20, 20, 20], Next::GiveUp)
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn where_there_are_others_nobody_waits_long() {
+    fn retry_where_there_are_others_nobody_waits_long() {
         assert_eq!(
             course(Fault::RateLimited, Some(2), true),
             (vec![2], Next::Elsewhere)
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_provider_that_says_no_for_good_is_believed() {
+    fn provider_that_says_no_for_good_is_believed() {
         let mut patience = Patience::new(MINUTE);
         let no = Failure {
             is_final: true,

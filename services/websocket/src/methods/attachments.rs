@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_refused_by_name() {
+    fn attachments_what_is_no_text_is_refused_by_name() {
         for (bad, part) in [
             (file("p.png", &[0x89, b'P', b'N', b'G', 0, 1]), "p.png"),
             (file("zero", &[0; 9]), "zero"),
@@ -165,7 +165,7 @@ mod tests {
     proptest! {
         /// Whatever a client calls a file, its frame has one name and one kind.
         #[test]
-        fn a_name_cannot_end_its_frame(name in "\\PC{0,60}", kind in "\\PC{0,30}") {
+        fn name_cannot_end_its_frame(name in "\\PC{0,60}", kind in "\\PC{0,30}") {
             let file = attachment(json!({"fileName": name, "mimeType": kind, "content": "aGk="}));
             let framed = joined(String::new(), &[file]).unwrap();
             let head = framed.lines().next().unwrap();

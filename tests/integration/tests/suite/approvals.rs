@@ -40,7 +40,7 @@ async fn told(model: &Server, count: usize) -> String {
 }
 
 #[tokio::test]
-async fn what_only_reads_runs_at_once() {
+async fn approvals_what_only_reads_runs_at_once() {
     let (suite, model) = scene().await;
     suite.note("a.txt", "apple\n");
     let command = "cat a.txt | grep -c apple && ls";
@@ -127,7 +127,7 @@ async fn denied_it_does_not_run_and_the_model_is_told() {
 }
 
 #[tokio::test]
-async fn nobody_answers_and_the_turn_goes_on_without() {
+async fn approvals_nobody_answers_and_the_turn_goes_on_without() {
     let model = Server::start().await.unwrap();
     let setup = Setup::anthropic(&model).asks_nobody("always");
     let suite = setup.start().await;
@@ -145,7 +145,7 @@ async fn nobody_answers_and_the_turn_goes_on_without() {
 }
 
 #[tokio::test]
-async fn a_websocket_client_is_asked_and_decides() {
+async fn websocket_client_is_asked_and_decides() {
     let (suite, model) = scene().await;
     let mut socket = Socket::enter(&suite).await;
     model.push(Scenario::tool(
@@ -175,7 +175,7 @@ async fn a_websocket_client_is_asked_and_decides() {
 /// Who asked is gone, and every daemon was started again; the question is
 /// still there, and so is the turn that waits for its answer.
 #[tokio::test]
-async fn a_question_survives_disconnects_and_restarts() {
+async fn question_survives_disconnects_and_restarts() {
     for daemons in [
         &["openclaw-gateway"][..],
         &["openclaw-agent-runner"],
@@ -208,7 +208,7 @@ async fn a_question_survives_disconnects_and_restarts() {
 }
 
 #[tokio::test]
-async fn a_run_that_is_ended_leaves_no_question() {
+async fn run_that_is_ended_leaves_no_question() {
     let (suite, model) = scene().await;
     let (talk, waiting) = asking(&suite, &model, "touch a").await;
     talk.signal(Signal::SIGINT);
@@ -244,7 +244,7 @@ async fn listed_commands_run_and_an_environment_is_asked_about() {
 /// A fresh installation: the command writes nothing but the workspace, and
 /// nobody is asked.
 #[tokio::test]
-async fn where_only_the_workspace_can_be_written_nobody_is_asked() {
+async fn approvals_where_only_the_workspace_can_be_written_nobody_is_asked() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model).start().await;
     model.push(Scenario::tool(
@@ -257,7 +257,7 @@ async fn where_only_the_workspace_can_be_written_nobody_is_asked() {
 
 /// With more than that to be written, somebody is.
 #[tokio::test]
-async fn where_more_can_be_written_somebody_is_asked() {
+async fn approvals_where_more_can_be_written_somebody_is_asked() {
     let model = Server::start().await.unwrap();
     let setup = Setup::anthropic(&model);
     let folder = tempfile::tempdir().unwrap();
@@ -276,7 +276,7 @@ async fn where_more_can_be_written_somebody_is_asked() {
 
 /// The prompt, its answers, and one that is none, at a real terminal.
 #[tokio::test]
-async fn who_sent_the_message_is_asked_at_the_terminal() {
+async fn approvals_who_sent_the_message_is_asked_at_the_terminal() {
     const PROMPT: &str = "allow? [y]es, [a]lways, [n]o: ";
     let (suite, model) = scene().await;
     let call = |command: &str| Scenario::tool("execute_shell", json!({"command": command}));
@@ -323,7 +323,7 @@ async fn who_sent_the_message_is_asked_at_the_terminal() {
 
 /// What is decided elsewhere is said where it was asked.
 #[tokio::test]
-async fn the_terminal_hears_what_was_decided_elsewhere() {
+async fn terminal_hears_what_was_decided_elsewhere() {
     let (suite, model) = scene().await;
     model.push(Scenario::tool(
         "execute_shell",
@@ -359,7 +359,7 @@ async fn changed(suite: Suite, changes: &[(&str, &str)]) -> Suite {
 }
 
 #[tokio::test]
-async fn what_was_allowed_for_good_is_asked_about_where_it_can_do_more() {
+async fn approvals_what_was_allowed_for_good_is_asked_about_where_it_can_do_more() {
     let (suite, model) = scene().await;
     let (talk, waiting) = asking(&suite, &model, "touch a").await;
     suite
@@ -386,7 +386,7 @@ async fn what_was_allowed_for_good_is_asked_about_where_it_can_do_more() {
 }
 
 #[tokio::test]
-async fn a_script_is_allowed_this_time_only() {
+async fn script_is_allowed_this_time_only() {
     let (suite, model) = scene().await;
     suite.note("build.sh", "touch a");
     let (talk, waiting) = asking(&suite, &model, "sh build.sh").await;
@@ -416,7 +416,7 @@ async fn a_script_is_allowed_this_time_only() {
 
 /// The user gave it as it ran then; by hand it is given anew.
 #[tokio::test]
-async fn the_command_of_a_job_does_not_run_where_it_can_do_more() {
+async fn command_of_a_job_does_not_run_where_it_can_do_more() {
     let (suite, _model) = scene().await;
     let job = [
         "cron",

@@ -6,7 +6,7 @@ use scripted_model::{Scenario, Server};
 use serde_json::json;
 
 #[tokio::test]
-async fn the_step_limit_ends_a_turn_and_says_so() {
+async fn step_limit_ends_a_turn_and_says_so() {
     let model = Server::start().await.unwrap();
     let setup = Setup::anthropic(&model).set("agents.defaults.limits.steps", 3);
     let suite = setup.start().await;
@@ -19,7 +19,7 @@ async fn the_step_limit_ends_a_turn_and_says_so() {
 }
 
 #[tokio::test]
-async fn the_same_call_again_and_again_is_a_loop() {
+async fn same_call_again_and_again_is_a_loop() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model).start().await;
     model.push(Scenario::tool_forever(
@@ -42,7 +42,7 @@ async fn the_same_call_again_and_again_is_a_loop() {
 }
 
 #[tokio::test]
-async fn a_turn_that_takes_too_long_is_stopped() {
+async fn turn_that_takes_too_long_is_stopped() {
     let model = Server::start().await.unwrap();
     let setup = Setup::anthropic(&model).set("agents.defaults.timeoutSeconds", 2);
     let suite = setup.start().await;
@@ -57,7 +57,7 @@ async fn a_turn_that_takes_too_long_is_stopped() {
 }
 
 #[tokio::test]
-async fn a_silent_turn_is_stopped() {
+async fn silent_turn_is_stopped() {
     let model = Server::start().await.unwrap();
     let setup = Setup::anthropic(&model).set("agents.defaults.noOutputSeconds", 2);
     let suite = setup.start().await;

@@ -32,7 +32,7 @@ fn message(run: &Value) -> &str {
 }
 
 #[tokio::test]
-async fn a_turn_ends_when_the_model_has_written_enough() {
+async fn turn_ends_when_the_model_has_written_enough() {
     let model = Server::start().await.unwrap();
     let setup = Setup::anthropic(&model).set("agents.defaults.limits.outputTokens", 250);
     let suite = setup.start().await;
@@ -48,7 +48,7 @@ async fn a_turn_ends_when_the_model_has_written_enough() {
 }
 
 #[tokio::test]
-async fn a_turn_ends_when_it_is_too_dear() {
+async fn turn_ends_when_it_is_too_dear() {
     let model = Server::start().await.unwrap();
     let setup = priced(Setup::anthropic(&model), 1.0, 10.0);
     let suite = setup
@@ -67,7 +67,7 @@ async fn a_turn_ends_when_it_is_too_dear() {
 }
 
 #[tokio::test]
-async fn a_days_money_is_counted_over_turns_and_restarts() {
+async fn days_money_is_counted_over_turns_and_restarts() {
     let model = Server::start().await.unwrap();
     let setup = priced(Setup::anthropic(&model), 1.0, 10.0);
     let suite = setup
@@ -102,7 +102,7 @@ async fn a_days_money_is_counted_over_turns_and_restarts() {
 }
 
 #[tokio::test]
-async fn a_price_that_nobody_knows_is_said_once() {
+async fn price_that_nobody_knows_is_said_once() {
     let model = Server::start().await.unwrap();
     let setup = Setup::openai(&model).set("agents.defaults.model", "openai/own-model");
     let suite = setup.start().await;
@@ -118,7 +118,7 @@ async fn a_price_that_nobody_knows_is_said_once() {
 }
 
 #[tokio::test]
-async fn a_session_has_limits_of_its_own() {
+async fn session_has_limits_of_its_own() {
     let model = Server::start().await.unwrap();
     let setup = priced(Setup::anthropic(&model), 1.0, 10.0);
     let suite = setup.start().await;
@@ -183,7 +183,7 @@ async fn claude_goes_on(limit: &str, value: u64, scenario: Scenario) -> Option<V
 }
 
 #[tokio::test]
-async fn the_claude_cli_makes_so_many_steps_and_no_more() {
+async fn claude_cli_makes_so_many_steps_and_no_more() {
     let Some(run) = claude_goes_on("steps", 2, dear_for_claude(1)).await else {
         return;
     };
@@ -196,7 +196,7 @@ async fn the_claude_cli_makes_so_many_steps_and_no_more() {
 }
 
 #[tokio::test]
-async fn the_claude_cli_does_not_call_the_same_again_and_again() {
+async fn claude_cli_does_not_call_the_same_again_and_again() {
     let calls = Scenario::tool_forever("Glob", json!({"pattern": "*.none"}));
     let Some(run) = claude_goes_on("identicalCalls", 2, calls).await else {
         return;
@@ -205,7 +205,7 @@ async fn the_claude_cli_does_not_call_the_same_again_and_again() {
 }
 
 #[tokio::test]
-async fn the_claude_cli_writes_so_much_and_no_more() {
+async fn claude_cli_writes_so_much_and_no_more() {
     let Some(run) = claude_goes_on("outputTokens", 250, dear_for_claude(100)).await else {
         return;
     };
@@ -217,7 +217,7 @@ async fn the_claude_cli_writes_so_much_and_no_more() {
 }
 
 #[tokio::test]
-async fn the_claude_cli_spends_so_much_and_no_more() {
+async fn claude_cli_spends_so_much_and_no_more() {
     for (limit, words) in [
         ("costPerTurn", "raise agents.defaults.limits.costPerTurn"),
         ("costPerDay", "wait for tomorrow"),

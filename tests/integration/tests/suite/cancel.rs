@@ -119,7 +119,7 @@ async fn cancel_without_an_id_ends_what_goes_on() {
 }
 
 #[tokio::test]
-async fn the_end_of_a_turn_ends_what_it_left_behind() {
+async fn end_of_a_turn_ends_what_it_left_behind() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model).start().await;
     let seconds = unique_seconds();

@@ -13,7 +13,7 @@ use crate::chat::{chat, has, scene, waits};
 const MOMENT: Duration = Duration::from_millis(10);
 
 #[tokio::test]
-async fn the_terminal_is_as_it_was_whatever_ends_a_command() {
+async fn terminal_is_as_it_was_whatever_ends_a_command() {
     let (suite, _model) = scene().await;
     for (signal, code) in [(Signal::SIGQUIT, 131), (Signal::SIGTERM, 143)] {
         let mut terminal = chat(&suite).await;
@@ -87,7 +87,7 @@ fn asked_for_a_key(suite: &Suite) -> Terminal {
 }
 
 #[tokio::test]
-async fn a_question_whose_answer_is_hidden_leaves_the_terminal_as_it_was() {
+async fn question_whose_answer_is_hidden_leaves_the_terminal_as_it_was() {
     let (suite, _model) = scene().await;
     for (signal, code) in [
         (Signal::SIGINT, 130),
@@ -105,7 +105,7 @@ async fn a_question_whose_answer_is_hidden_leaves_the_terminal_as_it_was() {
 }
 
 #[tokio::test]
-async fn a_question_whose_answer_is_hidden_shows_what_is_typed_while_it_is_stopped() {
+async fn question_whose_answer_is_hidden_shows_what_is_typed_while_it_is_stopped() {
     let (suite, _model) = scene().await;
     let mut terminal = asked_for_a_key(&suite);
     terminal.see("(not shown): ").await;

@@ -6,7 +6,7 @@ use scripted_model::{Scenario, Server};
 use serde_json::json;
 
 #[tokio::test]
-async fn a_message_is_answered_as_it_comes() {
+async fn message_is_answered_as_it_comes() {
     let model = Server::start().await.unwrap();
     let Some(setup) = Setup::claude(&model) else {
         return;
@@ -32,7 +32,7 @@ async fn a_message_is_answered_as_it_comes() {
 }
 
 #[tokio::test]
-async fn its_session_goes_on_from_turn_to_turn() {
+async fn claude_session_goes_on_from_turn_to_turn() {
     let model = Server::start().await.unwrap();
     let Some(setup) = Setup::claude(&model) else {
         return;
@@ -58,7 +58,7 @@ async fn its_session_goes_on_from_turn_to_turn() {
 }
 
 #[tokio::test]
-async fn it_has_our_instructions_and_our_tools() {
+async fn claude_has_our_instructions_and_our_tools() {
     let model = Server::start().await.unwrap();
     let Some(setup) = Setup::claude(&model) else {
         return;
@@ -94,7 +94,7 @@ async fn it_has_our_instructions_and_our_tools() {
 }
 
 #[tokio::test]
-async fn it_searches_memory_through_our_tool() {
+async fn claude_searches_memory_through_our_tool() {
     let model = Server::start().await.unwrap();
     let Some(setup) = Setup::claude(&model) else {
         return;
@@ -116,7 +116,7 @@ async fn it_searches_memory_through_our_tool() {
 }
 
 #[tokio::test]
-async fn it_is_confined() {
+async fn claude_is_confined() {
     let model = Server::start().await.unwrap();
     let Some(setup) = Setup::claude(&model) else {
         return;
@@ -137,7 +137,7 @@ async fn it_is_confined() {
 }
 
 #[tokio::test]
-async fn it_is_chosen_when_it_is_there() {
+async fn claude_is_chosen_when_it_is_there() {
     let model = Server::start().await.unwrap();
     let Some(setup) = Setup::claude(&model) else {
         return;

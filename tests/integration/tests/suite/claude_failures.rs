@@ -17,7 +17,7 @@ fn last_reply(suite: &Suite) -> Value {
 }
 
 #[tokio::test]
-async fn not_installed() {
+async fn claude_failures_not_installed() {
     let suite = Setup::empty()
         .set("agents.defaults.backend", "claude-cli")
         .set("agents.defaults.claudeCliPath", "/nonexistent/claude")
@@ -32,7 +32,7 @@ async fn not_installed() {
 }
 
 #[tokio::test]
-async fn not_logged_in() {
+async fn claude_failures_not_logged_in() {
     let model = Server::start().await.unwrap();
     let Some(setup) = Setup::claude(&model) else {
         return;
@@ -46,7 +46,7 @@ async fn not_logged_in() {
 }
 
 #[tokio::test]
-async fn a_refused_key() {
+async fn claude_failures_refused_key() {
     let model = Server::start().await.unwrap();
     let Some(setup) = Setup::claude(&model) else {
         return;
@@ -97,7 +97,7 @@ async fn too_silent() {
 }
 
 #[tokio::test]
-async fn a_crash() {
+async fn claude_failures_crash() {
     let line = delta("Half of it");
     let script = format!("echo '{line}'\necho 'out of luck' >&2\nexit 3\n");
     let suite = Setup::imitated(&CLAUDE, &script).await;
@@ -128,7 +128,7 @@ async fn killed_by_a_signal() {
 }
 
 #[tokio::test]
-async fn a_line_that_is_no_json() {
+async fn line_that_is_no_json() {
     let script = format!("echo '{}'\necho 'Segfault at 0x0'\n", delta("Half of it"));
     let suite = Setup::imitated(&CLAUDE, &script).await;
     let said = suite.ctl(&["message", "hello"]).await;

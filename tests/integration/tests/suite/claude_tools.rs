@@ -20,7 +20,7 @@ fn bash(command: &str) -> Value {
 }
 
 #[tokio::test]
-async fn its_own_tools_follow_the_policy() {
+async fn claude_tools_own_tools_follow_the_policy() {
     let model = Server::start().await.unwrap();
     let Some(setup) = Setup::claude(&model) else {
         return;
@@ -54,7 +54,7 @@ async fn its_own_tools_follow_the_policy() {
 }
 
 #[tokio::test]
-async fn its_commands_are_asked_about() {
+async fn claude_tools_commands_are_asked_about() {
     let model = Server::start().await.unwrap();
     let Some(setup) = Setup::claude(&model) else {
         return;
@@ -74,7 +74,7 @@ async fn its_commands_are_asked_about() {
 }
 
 #[tokio::test]
-async fn what_only_reads_is_not_asked_about() {
+async fn claude_tools_what_only_reads_is_not_asked_about() {
     let model = Server::start().await.unwrap();
     let Some(setup) = Setup::claude(&model) else {
         return;
@@ -100,7 +100,7 @@ async fn what_only_reads_is_not_asked_about() {
 }
 
 #[tokio::test]
-async fn a_question_that_nobody_answers_expires() {
+async fn question_that_nobody_answers_expires() {
     let model = Server::start().await.unwrap();
     let Some(setup) = Setup::claude(&model) else {
         return;
@@ -122,7 +122,7 @@ async fn a_question_that_nobody_answers_expires() {
 
 /// Where nobody is asked, its commands run as ours do.
 #[tokio::test]
-async fn where_only_the_workspace_can_be_written_it_is_not_asked_about() {
+async fn claude_tools_where_only_the_workspace_can_be_written_it_is_not_asked_about() {
     let model = Server::start().await.unwrap();
     let Some(setup) = Setup::claude(&model) else {
         return;

@@ -28,7 +28,7 @@ async fn searched(suite: &Suite, model: &Server, (tool, key): (&str, &str)) -> V
 }
 
 #[tokio::test]
-async fn a_group_sees_nothing_of_what_a_cli_keeps_of_private_sessions() {
+async fn group_sees_nothing_of_what_a_cli_keeps_of_private_sessions() {
     let model = Server::start().await.unwrap();
     let setups = [
         (

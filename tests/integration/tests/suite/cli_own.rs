@@ -15,7 +15,7 @@ fn in_background(command: &str) -> Scenario {
 }
 
 #[tokio::test]
-async fn a_short_message_makes_a_short_request() {
+async fn short_message_makes_a_short_request() {
     let model = Server::start().await.unwrap();
     for setup in [Setup::claude(&model), Setup::codex(&model)] {
         let Some(setup) = setup else {
@@ -37,7 +37,7 @@ async fn a_short_message_makes_a_short_request() {
 }
 
 #[tokio::test]
-async fn what_was_left_in_the_background_is_no_answer_to_the_next_message() {
+async fn cli_own_what_was_left_in_the_background_is_no_answer_to_the_next_message() {
     let model = Server::start().await.unwrap();
     let Some(setup) = Setup::claude(&model) else {
         return;
@@ -56,7 +56,7 @@ async fn what_was_left_in_the_background_is_no_answer_to_the_next_message() {
 }
 
 #[tokio::test]
-async fn what_ended_in_time_is_not_told_of() {
+async fn cli_own_what_ended_in_time_is_not_told_of() {
     let model = Server::start().await.unwrap();
     let Some(setup) = Setup::claude(&model) else {
         return;
@@ -76,7 +76,7 @@ async fn what_ended_in_time_is_not_told_of() {
 }
 
 #[tokio::test]
-async fn a_message_that_begins_with_a_slash_is_for_the_model() {
+async fn message_that_begins_with_a_slash_is_for_the_model() {
     let model = Server::start().await.unwrap();
     for setup in [Setup::claude(&model), Setup::codex(&model)] {
         let Some(setup) = setup else {

@@ -24,7 +24,7 @@ fn document(suite: &Suite) -> Value {
 }
 
 #[tokio::test]
-async fn a_message_is_answered_and_the_session_is_shared() {
+async fn message_is_answered_and_the_session_is_shared() {
     let model = Server::start().await.unwrap();
     let (suite, http) = suite(&model).await;
     let empty = http.get("/session").await.ok();
@@ -78,7 +78,7 @@ async fn a_message_is_answered_and_the_session_is_shared() {
 }
 
 #[tokio::test]
-async fn a_stream_ends_with_the_message() {
+async fn stream_ends_with_the_message() {
     let model = Server::start().await.unwrap();
     let (_suite, http) = suite(&model).await;
     model.push(Scenario::text("Piece by piece.").chunk(4));
@@ -106,7 +106,7 @@ async fn a_stream_ends_with_the_message() {
 }
 
 #[tokio::test]
-async fn an_error_is_recorded_with_an_empty_answer() {
+async fn error_is_recorded_with_an_empty_answer() {
     let model = Server::start().await.unwrap();
     let (suite, http) = suite(&model).await;
     for text in ["", " \n"] {
@@ -130,7 +130,7 @@ async fn an_error_is_recorded_with_an_empty_answer() {
 }
 
 #[tokio::test]
-async fn only_with_its_own_secret() {
+async fn cli_session_only_with_its_own_secret() {
     let model = Server::start().await.unwrap();
     let (suite, http) = suite(&model).await;
     let gateways = http.with_token(&suite.token().await);
@@ -158,7 +158,7 @@ async fn only_with_its_own_secret() {
 }
 
 #[tokio::test]
-async fn without_a_secret_there_is_no_port() {
+async fn cli_session_without_a_secret_there_is_no_port() {
     for secret in ["", "  "] {
         let suite = Setup::offline()
             .variable("OPENCLAW_CLI_SECRET", secret)

@@ -62,7 +62,7 @@ async fn json_without_stream_is_one_document() {
 }
 
 #[tokio::test]
-async fn without_stream_the_reply_is_printed_once() {
+async fn client_without_stream_the_reply_is_printed_once() {
     let (model, suite) = started().await;
     model.push(Scenario::text("In one piece."));
     let said = suite.ctl(&["message", "--no-stream", "say it"]).await.ok();
@@ -70,7 +70,7 @@ async fn without_stream_the_reply_is_printed_once() {
 }
 
 #[tokio::test]
-async fn the_message_may_come_on_standard_input() {
+async fn message_may_come_on_standard_input() {
     let (model, suite) = started().await;
     for arguments in [&["message"][..], &["message", "-"]] {
         suite
@@ -84,7 +84,7 @@ async fn the_message_may_come_on_standard_input() {
 }
 
 #[tokio::test]
-async fn an_empty_message_is_wrong_usage() {
+async fn empty_message_is_wrong_usage() {
     let (model, suite) = started().await;
     let said = suite.ctl_with_input(&["message"], "\n").await;
     said.ended(64).complains(&["the message is empty"]);
@@ -112,7 +112,7 @@ async fn sessions_are_conversations_of_their_own() {
 }
 
 #[tokio::test]
-async fn an_agent_has_its_own_workspace_and_sessions() {
+async fn agent_has_its_own_workspace_and_sessions() {
     let model = Server::start().await.unwrap();
     let setup =
         Setup::anthropic(&model).set("agents.list", json!([{"id": "main"}, {"id": "cook"}]));
@@ -134,7 +134,7 @@ async fn an_agent_has_its_own_workspace_and_sessions() {
 }
 
 #[tokio::test]
-async fn a_message_to_no_suite_says_how_to_start_one() {
+async fn message_to_no_suite_says_how_to_start_one() {
     let site = Setup::empty().site();
     let said = site.ctl(&["message", "hello"]).await;
     said.ended(1)

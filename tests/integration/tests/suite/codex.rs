@@ -7,7 +7,7 @@ use scripted_model::{Scenario, Server};
 use serde_json::json;
 
 #[tokio::test]
-async fn a_message_is_answered_as_it_comes() {
+async fn message_is_answered_as_it_comes() {
     let model = Server::start().await.unwrap();
     let Some(setup) = Setup::codex(&model) else {
         return;
@@ -40,7 +40,7 @@ async fn a_message_is_answered_as_it_comes() {
 }
 
 #[tokio::test]
-async fn its_session_goes_on_from_turn_to_turn() {
+async fn codex_session_goes_on_from_turn_to_turn() {
     let model = Server::start().await.unwrap();
     let Some(setup) = Setup::codex(&model) else {
         return;
@@ -66,7 +66,7 @@ async fn its_session_goes_on_from_turn_to_turn() {
 }
 
 #[tokio::test]
-async fn a_session_whose_files_are_gone_is_told_everything() {
+async fn session_whose_files_are_gone_is_told_everything() {
     let model = Server::start().await.unwrap();
     let Some(setup) = Setup::codex(&model) else {
         return;
@@ -88,7 +88,7 @@ async fn a_session_whose_files_are_gone_is_told_everything() {
 }
 
 #[tokio::test]
-async fn it_has_our_instructions_and_our_tools() {
+async fn codex_has_our_instructions_and_our_tools() {
     let model = Server::start().await.unwrap();
     let Some(setup) = Setup::codex(&model) else {
         return;
@@ -134,7 +134,7 @@ async fn it_has_our_instructions_and_our_tools() {
 }
 
 #[tokio::test]
-async fn it_is_confined_and_has_no_key() {
+async fn codex_is_confined_and_has_no_key() {
     let model = Server::start().await.unwrap();
     let Some(setup) = Setup::codex(&model) else {
         return;
@@ -175,7 +175,7 @@ async fn status_says_that_it_answers_and_why() {
 }
 
 #[tokio::test]
-async fn a_command_that_goes_on_ends_with_the_turn() {
+async fn command_that_goes_on_ends_with_the_turn() {
     let model = Server::start().await.unwrap();
     let Some(setup) = Setup::codex(&model) else {
         return;
@@ -196,7 +196,7 @@ async fn a_command_that_goes_on_ends_with_the_turn() {
 
 /// What an answer costs comes from the provider's prices; its tokens count.
 #[tokio::test]
-async fn its_tokens_are_counted() {
+async fn codex_tokens_are_counted() {
     let model = Server::start().await.unwrap();
     let Some(setup) = Setup::codex(&model) else {
         return;

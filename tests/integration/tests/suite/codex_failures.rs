@@ -17,7 +17,7 @@ fn last_reply(suite: &Suite) -> Value {
 }
 
 #[tokio::test]
-async fn not_installed() {
+async fn codex_failures_not_installed() {
     let suite = Setup::empty()
         .set("agents.defaults.backend", "codex-cli")
         .set("agents.defaults.codexCliPath", "/nonexistent/codex")
@@ -30,7 +30,7 @@ async fn not_installed() {
 }
 
 #[tokio::test]
-async fn not_logged_in() {
+async fn codex_failures_not_logged_in() {
     let model = Server::start().await.unwrap();
     let Some(setup) = Setup::codex(&model) else {
         return;
@@ -43,7 +43,7 @@ async fn not_logged_in() {
 }
 
 #[tokio::test]
-async fn what_the_provider_refuses() {
+async fn codex_failures_what_the_provider_refuses() {
     let model = Server::start().await.unwrap();
     let Some(setup) = Setup::codex(&model) else {
         return;
@@ -83,7 +83,7 @@ async fn too_long() {
 }
 
 #[tokio::test]
-async fn a_crash() {
+async fn codex_failures_crash() {
     let script = opened(&format!(
         "echo '{}'\necho 'out of luck' >&2\nexit 3\n",
         delta("Half of it")
@@ -102,7 +102,7 @@ async fn a_crash() {
 }
 
 #[tokio::test]
-async fn a_line_that_is_no_json() {
+async fn line_that_is_no_json() {
     let script = opened(&format!(
         "echo '{}'\necho 'Segfault at 0x0'\n",
         delta("Half of it")

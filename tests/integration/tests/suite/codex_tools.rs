@@ -17,7 +17,7 @@ async fn asking(suite: &Suite, model: &Server, tool: &str, arguments: Value) -> 
 }
 
 #[tokio::test]
-async fn its_own_tools_follow_the_policy() {
+async fn codex_tools_own_tools_follow_the_policy() {
     let model = Server::start().await.unwrap();
     let Some(setup) = Setup::codex(&model) else {
         return;
@@ -49,7 +49,7 @@ async fn its_own_tools_follow_the_policy() {
 }
 
 #[tokio::test]
-async fn its_commands_are_asked_about() {
+async fn codex_tools_commands_are_asked_about() {
     let model = Server::start().await.unwrap();
     let Some(setup) = Setup::codex(&model) else {
         return;
@@ -71,7 +71,7 @@ async fn its_commands_are_asked_about() {
 }
 
 #[tokio::test]
-async fn what_only_reads_is_not_asked_about() {
+async fn codex_tools_what_only_reads_is_not_asked_about() {
     let model = Server::start().await.unwrap();
     let Some(setup) = Setup::codex(&model) else {
         return;
@@ -90,7 +90,7 @@ async fn what_only_reads_is_not_asked_about() {
 
 /// It runs some commands unasked, so it has none where all are to be asked about.
 #[tokio::test]
-async fn where_everything_is_asked_about_commands_are_ours_alone() {
+async fn codex_tools_where_everything_is_asked_about_commands_are_ours_alone() {
     let model = Server::start().await.unwrap();
     let Some(setup) = Setup::codex(&model) else {
         return;

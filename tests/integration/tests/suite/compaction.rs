@@ -65,7 +65,7 @@ async fn outgrow(model: &Server, suite: &Suite) -> usize {
 }
 
 #[tokio::test]
-async fn what_does_not_fit_is_told_by_a_summary() {
+async fn compaction_what_does_not_fit_is_told_by_a_summary() {
     let model = Server::start().await.unwrap();
     model.default(Scenario::text("The gist: they count numbers."));
     let suite = started(&model).await;
@@ -99,7 +99,7 @@ async fn what_does_not_fit_is_told_by_a_summary() {
 }
 
 #[tokio::test]
-async fn what_a_summary_cost_and_took_is_on_the_bill_of_the_run_that_needed_it() {
+async fn compaction_what_a_summary_cost_and_took_is_on_the_bill_of_the_run_that_needed_it() {
     let model = Server::start().await.unwrap();
     let usage = Usage {
         input: 100_000,
@@ -131,7 +131,7 @@ async fn what_a_summary_cost_and_took_is_on_the_bill_of_the_run_that_needed_it()
 }
 
 #[tokio::test]
-async fn without_a_summary_the_beginning_is_left_out() {
+async fn compaction_without_a_summary_the_beginning_is_left_out() {
     let model = Server::start().await.unwrap();
     model.default(Scenario::text("Noted."));
     let suite = started(&model).await;
@@ -159,7 +159,7 @@ async fn without_a_summary_the_beginning_is_left_out() {
 }
 
 #[tokio::test]
-async fn a_provider_that_finds_it_too_long_is_asked_with_less() {
+async fn provider_that_finds_it_too_long_is_asked_with_less() {
     let model = Server::start().await.unwrap();
     model.default(Scenario::text("Noted."));
     let suite = Setup::anthropic(&model).start().await;
@@ -193,7 +193,7 @@ async fn a_provider_that_finds_it_too_long_is_asked_with_less() {
 }
 
 #[tokio::test]
-async fn a_gateway_that_is_killed_over_a_summary_makes_another() {
+async fn gateway_that_is_killed_over_a_summary_makes_another() {
     let model = Server::start().await.unwrap();
     model.default(Scenario::text("Noted."));
     let suite = Setup::anthropic(&model).start().await;
@@ -228,7 +228,7 @@ async fn a_gateway_that_is_killed_over_a_summary_makes_another() {
 }
 
 #[tokio::test]
-async fn a_summary_that_is_asked_for_is_the_models_own() {
+async fn summary_that_is_asked_for_is_the_models_own() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model).start().await;
     for number in 0..4 {

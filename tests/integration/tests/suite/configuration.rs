@@ -25,7 +25,7 @@ async fn backend(suite: &Suite) -> Value {
 }
 
 #[tokio::test]
-async fn a_change_holds_for_what_is_asked_next() {
+async fn change_holds_for_what_is_asked_next() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model).start().await;
     let file = suite.state().join("openclaw.json");
@@ -56,7 +56,7 @@ async fn a_change_holds_for_what_is_asked_next() {
 }
 
 #[tokio::test]
-async fn a_change_is_taken_up_without_a_signal() {
+async fn change_is_taken_up_without_a_signal() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model).start().await;
     assert_eq!(backend(&suite).await, "native");
@@ -90,7 +90,7 @@ async fn a_change_is_taken_up_without_a_signal() {
 }
 
 #[tokio::test]
-async fn every_key_has_a_variable_that_comes_before_the_file() {
+async fn configuration_every_key_has_a_variable_that_comes_before_the_file() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model)
         .set("agents.defaults.maxTokens", 11)
@@ -105,7 +105,7 @@ async fn every_key_has_a_variable_that_comes_before_the_file() {
 }
 
 #[tokio::test]
-async fn a_used_up_credential_is_followed_by_the_next() {
+async fn used_up_credential_is_followed_by_the_next() {
     let model = Server::start().await.unwrap();
     let site = Setup::anthropic(&model).site();
     let store = json!({"version": 1, "profiles": {
@@ -147,7 +147,7 @@ async fn a_used_up_credential_is_followed_by_the_next() {
 }
 
 #[tokio::test]
-async fn the_service_managers_credential_is_preferred() {
+async fn service_managers_credential_is_preferred() {
     let model = Server::start().await.unwrap();
     let setup = Setup::anthropic(&model);
     let credentials = tempfile::tempdir().unwrap();
@@ -214,7 +214,7 @@ async fn mcp_server_elsewhere_is_refused_and_harmless_variables_are_shown() {
 /// A file that was emptied is not what the user wants: what it said before holds, also
 /// for a suite that is started then, and everybody says so.
 #[tokio::test]
-async fn a_file_that_was_emptied_is_named_and_the_one_before_holds() {
+async fn file_that_was_emptied_is_named_and_the_one_before_holds() {
     let setup = Setup::offline().set("agents.list", json!([{"id": "main"}, {"id": "robin"}]));
     let mut suite = setup.start().await;
     suite.ctl(&["agents"]).await.ended(0).says(&["robin"]);
@@ -251,7 +251,7 @@ async fn a_file_that_was_emptied_is_named_and_the_one_before_holds() {
 }
 
 #[tokio::test]
-async fn a_value_that_cannot_act_is_told_by_its_key() {
+async fn value_that_cannot_act_is_told_by_its_key() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model).start().await;
     let telegram = json!({

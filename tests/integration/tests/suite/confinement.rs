@@ -23,7 +23,7 @@ async fn tried(model: &Server, suite: &Suite, command: &str) -> String {
 }
 
 #[tokio::test]
-async fn the_key_is_nowhere_in_the_agents_view() {
+async fn key_is_nowhere_in_the_agents_view() {
     let (model, suite) = started().await;
     let own = tried(&model, &suite, "env").await;
     assert!(
@@ -43,7 +43,7 @@ async fn the_key_is_nowhere_in_the_agents_view() {
 }
 
 #[tokio::test]
-async fn nothing_outside_the_workspace_can_be_written() {
+async fn confinement_nothing_outside_the_workspace_can_be_written() {
     let (model, suite) = started().await;
     let before = std::fs::read_to_string(suite.configuration()).unwrap();
     for place in [
@@ -123,7 +123,7 @@ async fn unix_sockets_are_out_of_reach() {
 }
 
 #[tokio::test]
-async fn the_network_is_out_of_reach() {
+async fn network_is_out_of_reach() {
     let (model, suite) = started().await;
     let address = model.address();
     let script = format!(

@@ -45,7 +45,7 @@ async fn send(suite: &Suite, text: &str, key: &str) -> (Accepted, String) {
 }
 
 #[tokio::test]
-async fn the_next_request_holds_the_exchange_before() {
+async fn next_request_holds_the_exchange_before() {
     for (api, model) in [
         ("anthropic", Server::start().await),
         ("openai", Server::start().await),
@@ -79,7 +79,7 @@ async fn the_next_request_holds_the_exchange_before() {
 }
 
 #[tokio::test]
-async fn a_conversation_outlives_the_daemons() {
+async fn conversation_outlives_the_daemons() {
     let model = Server::start().await.unwrap();
     let setup = Setup::anthropic(&model);
     let mut suite = setup.start().await;
@@ -94,7 +94,7 @@ async fn a_conversation_outlives_the_daemons() {
 }
 
 #[tokio::test]
-async fn a_message_is_on_disk_before_it_is_acknowledged() {
+async fn message_is_on_disk_before_it_is_acknowledged() {
     let (model, suite) = started().await;
     model.default(Scenario {
         pace: Pace {
@@ -111,7 +111,7 @@ async fn a_message_is_on_disk_before_it_is_acknowledged() {
 }
 
 #[tokio::test]
-async fn the_same_key_is_the_same_run() {
+async fn same_key_is_the_same_run() {
     let (model, suite) = started().await;
     model.push(Scenario::text("Only once."));
     let (first, said) = send(&suite, "do it", "key-1").await;
@@ -130,7 +130,7 @@ async fn the_same_key_is_the_same_run() {
 }
 
 #[tokio::test]
-async fn the_same_key_joins_a_run_that_still_goes_on() {
+async fn same_key_joins_a_run_that_still_goes_on() {
     let (model, suite) = started().await;
     model.push(Scenario::held("Slowly, but only one single time.", "go"));
     let ((first, said), (second, again), ()) = tokio::join!(
@@ -170,7 +170,7 @@ async fn messages_of_a_session_are_answered_one_after_the_other() {
 }
 
 #[tokio::test]
-async fn the_transcript_is_a_chain_of_version_3() {
+async fn transcript_is_a_chain_of_version_3() {
     let (model, suite) = started().await;
     let arguments = json!({"command": "echo hello"});
     model.push(Scenario::tool("execute_shell", arguments).then(Scenario::text("It said hello.")));

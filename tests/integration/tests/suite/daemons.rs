@@ -15,7 +15,7 @@ fn records(said: &Said) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn without_a_socket_it_is_wrong_usage() {
+async fn daemons_without_a_socket_it_is_wrong_usage() {
     let site = Setup::empty().site();
     for (daemon, ..) in DAEMONS {
         let said = site.run(daemon, &[]).await.ended(64);
@@ -32,7 +32,7 @@ async fn without_a_socket_it_is_wrong_usage() {
 }
 
 #[tokio::test]
-async fn a_wrong_argument_is_wrong_usage() {
+async fn wrong_argument_is_wrong_usage() {
     let site = Setup::empty().site();
     for (daemon, ..) in DAEMONS {
         let said = site.run(daemon, &["--frobnicate"]).await.ended(64);
@@ -45,7 +45,7 @@ async fn a_wrong_argument_is_wrong_usage() {
 }
 
 #[tokio::test]
-async fn a_broken_configuration_is_named_and_done_without() {
+async fn broken_configuration_is_named_and_done_without() {
     const BROKEN: &str = "{\n  agents: {\n    defaults: { backend: 'native' ]\n";
     for (daemon, socket, _) in DAEMONS {
         for (last_good, instead) in [
@@ -82,7 +82,7 @@ async fn a_broken_configuration_is_named_and_done_without() {
 
 /// The defaults restrict less than a file that nobody could read.
 #[tokio::test]
-async fn no_turn_runs_while_the_first_configuration_cannot_be_used() {
+async fn daemons_no_turn_runs_while_the_first_configuration_cannot_be_used() {
     let suite = Setup::offline().start().await;
     let good = std::fs::read_to_string(suite.configuration()).unwrap();
     suite.configure(&good.replacen('{', "{ \"agnets\": {},", 1));
@@ -99,7 +99,7 @@ async fn no_turn_runs_while_the_first_configuration_cannot_be_used() {
 }
 
 #[tokio::test]
-async fn a_mended_file_is_taken_up_by_itself() {
+async fn mended_file_is_taken_up_by_itself() {
     let site = Setup::empty().site();
     site.configure("{ agnets: {} }");
     let mut managed = Managed::start(&site, "openclaw-gateway", "gateway.sock", None);
@@ -147,7 +147,7 @@ async fn modes_that_let_others_in_are_repaired() {
 }
 
 #[tokio::test]
-async fn a_wrong_value_of_the_environment_is_the_end() {
+async fn wrong_value_of_the_environment_is_the_end() {
     let site = Setup::empty().variable("OPENCLAW_BACKEND", "nativ").site();
     for (daemon, ..) in DAEMONS {
         let said = site.run(daemon, &[]).await.ended(78);
@@ -182,7 +182,7 @@ async fn health_and_reflection_are_answered() {
 }
 
 #[tokio::test]
-async fn a_suite_in_the_background_answers_or_says_why_it_cannot() {
+async fn suite_in_the_background_answers_or_says_why_it_cannot() {
     let site = Setup::offline().site();
     let wrong = ["run", "--detach", "--set", "logging.level=loud"];
     let said = site.ctl(&wrong).await.ended(78);

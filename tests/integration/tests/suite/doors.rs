@@ -32,7 +32,7 @@ async fn knock(mut command: Command, socket: &Path) -> String {
 
 #[tokio::test]
 #[expect(clippy::disallowed_methods, reason = "plays another user's program")]
-async fn only_the_own_user_and_root_are_answered() {
+async fn doors_only_the_own_user_and_root_are_answered() {
     if !test_skip::is_root("another user's programs") {
         return;
     }

@@ -87,7 +87,7 @@ fn words(suite: &Suite) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn what_only_the_journal_has_is_put_into_the_transcript() {
+async fn durability_what_only_the_journal_has_is_put_into_the_transcript() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model).start().await;
     suite.say("first").await;
@@ -108,7 +108,7 @@ async fn what_only_the_journal_has_is_put_into_the_transcript() {
 }
 
 #[tokio::test]
-async fn a_clean_end_leaves_whole_transcripts_and_no_journal() {
+async fn clean_end_leaves_whole_transcripts_and_no_journal() {
     let model = Server::start().await.unwrap();
     let mut suite = Setup::anthropic(&model).start().await;
     suite.say("first").await;
@@ -130,7 +130,7 @@ fn damage(path: &Path, rubbish: &str) {
 }
 
 #[tokio::test]
-async fn a_broken_line_is_skipped_kept_aside_and_told() {
+async fn broken_line_is_skipped_kept_aside_and_told() {
     const RUBBISH: &str = "{\"type\":\"message\",\"id\":\"x\", and then the disk broke";
     let model = Server::start().await.unwrap();
     let mut suite = Setup::anthropic(&model).start().await;
@@ -181,7 +181,7 @@ async fn a_broken_line_is_skipped_kept_aside_and_told() {
 }
 
 #[tokio::test]
-async fn a_torn_last_line_is_cut_off_and_told() {
+async fn torn_last_line_is_cut_off_and_told() {
     let model = Server::start().await.unwrap();
     let mut suite = Setup::anthropic(&model).start().await;
     suite.say("first").await;

@@ -84,7 +84,7 @@ async fn file_tools_that_write_outside_the_workspace_are_asked_about() {
 }
 
 #[tokio::test]
-async fn a_granted_folder_is_outside_the_workspace_too() {
+async fn granted_folder_is_outside_the_workspace_too() {
     let model = Server::start().await.unwrap();
     let folder = tempfile::tempdir().unwrap();
     let granted = folder.path().display().to_string();
@@ -107,7 +107,7 @@ async fn a_granted_folder_is_outside_the_workspace_too() {
 }
 
 #[tokio::test]
-async fn the_whole_network_is_a_reason_to_ask() {
+async fn whole_network_is_a_reason_to_ask() {
     let model = Server::start().await.unwrap();
     for (network, asks) in [("full", true), ("allowlist", false), ("model-only", false)] {
         let setup = Setup::anthropic(&model)
@@ -122,7 +122,7 @@ async fn the_whole_network_is_a_reason_to_ask() {
 }
 
 #[tokio::test]
-async fn a_command_that_is_allowed_for_good_is_allowed_in_its_directory() {
+async fn command_that_is_allowed_for_good_is_allowed_in_its_directory() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model)
         .set("tools.exec.ask", "on-miss")
@@ -170,7 +170,7 @@ async fn a_command_that_is_allowed_for_good_is_allowed_in_its_directory() {
 /// What a terminal would act on does not reach it, and a line that only looks
 /// like a comment is seen.
 #[tokio::test]
-async fn what_is_asked_about_is_shown_as_it_is() {
+async fn effects_what_is_asked_about_is_shown_as_it_is() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model)
         .set("tools.exec.ask", "on-miss")
@@ -212,7 +212,7 @@ async fn what_is_asked_about_is_shown_as_it_is() {
 /// 300 questions at once: eight wait, the others are refused, and one watch is
 /// enough for all.
 #[tokio::test]
-async fn a_flood_of_questions_is_refused() {
+async fn flood_of_questions_is_refused() {
     let script = format!(
         r#"read message
 number=0
@@ -249,7 +249,7 @@ echo '{{"type":"result","subtype":"success","is_error":false,"result":"done","se
 
 /// The real CLI's own tools that write.
 #[tokio::test]
-async fn the_tools_of_a_cli_are_asked_about_too() {
+async fn tools_of_a_cli_are_asked_about_too() {
     let model = Server::start().await.unwrap();
     let Some(setup) = Setup::claude(&model) else {
         return;

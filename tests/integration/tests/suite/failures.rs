@@ -64,13 +64,13 @@ fn last_reply(suite: &Suite) -> Value {
 }
 
 #[tokio::test]
-async fn a_refused_key_is_named_as_such() {
+async fn refused_key_is_named_as_such() {
     let texts = ["HTTP 401", "API key"];
     refused(Scenario::failure(401), "auth", &texts).await;
 }
 
 #[tokio::test]
-async fn a_rate_limit_says_when_to_try_again() {
+async fn rate_limit_says_when_to_try_again() {
     let scenario = Scenario::failure(429).retry_after(20);
     let texts = ["HTTP 429", "Try again in 20 s"];
     refused(scenario.clone(), "rate_limited", &texts).await;
@@ -82,7 +82,7 @@ async fn a_rate_limit_says_when_to_try_again() {
 }
 
 #[tokio::test]
-async fn a_short_rate_limit_is_waited_for() {
+async fn short_rate_limit_is_waited_for() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model).start().await;
     model.push(Scenario::failure(429).retry_after(1));
@@ -92,12 +92,12 @@ async fn a_short_rate_limit_is_waited_for() {
 }
 
 #[tokio::test]
-async fn a_failure_of_the_provider_is_its_own() {
+async fn failure_of_the_provider_is_its_own() {
     refused(Scenario::failure(500), "model_error", &["HTTP 500"]).await;
 }
 
 #[tokio::test]
-async fn an_overloaded_provider_is_named_as_such() {
+async fn overloaded_provider_is_named_as_such() {
     refused(
         Scenario::failure(529),
         "overloaded",
@@ -107,23 +107,23 @@ async fn an_overloaded_provider_is_named_as_such() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_cut_off_is_kept_as_far_as_it_came() {
+async fn answer_that_is_cut_off_is_kept_as_far_as_it_came() {
     broken_off(Ending::CutOff, &["network"]).await;
 }
 
 #[tokio::test]
-async fn an_answer_without_an_end_is_no_whole_one() {
+async fn answer_without_an_end_is_no_whole_one() {
     broken_off(Ending::Unfinished, &["network", "malformed_output"]).await;
 }
 
 #[tokio::test]
-async fn an_answer_that_becomes_rubbish_is_kept_as_far_as_it_came() {
+async fn answer_that_becomes_rubbish_is_kept_as_far_as_it_came() {
     broken_off(Ending::MalformedSse, &["malformed_output", "network"]).await;
     broken_off(Ending::MalformedJson, &["malformed_output"]).await;
 }
 
 #[tokio::test]
-async fn a_provider_that_is_not_there_is_named() {
+async fn provider_that_is_not_there_is_named() {
     let model = Server::start().await.unwrap();
     let url = model.url();
     let setup = Setup::anthropic(&model).set("agents.defaults.limits.retrySeconds", 0);

@@ -114,7 +114,7 @@ async fn forgetting_leaves_the_words_nowhere_and_the_conversation_goes_on() {
 }
 
 #[tokio::test]
-async fn what_agents_keep_is_forgotten_or_named() {
+async fn forgetting_what_agents_keep_is_forgotten_or_named() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model).start().await;
     suite.say("The code of the gate is 4711 mango.").await;

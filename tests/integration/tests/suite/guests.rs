@@ -38,7 +38,7 @@ async fn ctl(suite: &Suite, uid: u32, arguments: &[&str]) -> Said {
 }
 
 #[tokio::test]
-async fn a_channel_daemon_says_and_sees_nothing_as_the_owner() {
+async fn channel_daemon_says_and_sees_nothing_as_the_owner() {
     let Some(suite) = suite().await else { return };
     suite.say("the door code is 4711").await;
     for arguments in [
@@ -64,7 +64,7 @@ async fn a_channel_daemon_says_and_sees_nothing_as_the_owner() {
 }
 
 #[tokio::test]
-async fn a_stranger_does_not_even_connect() {
+async fn stranger_does_not_even_connect() {
     let Some(suite) = suite().await else { return };
     for arguments in [&["message", "hello"][..], &["status"], &["token"]] {
         let refused = ctl(&suite, STRANGER, arguments).await;
@@ -79,7 +79,7 @@ async fn a_stranger_does_not_even_connect() {
 
 /// The gateway's own user, by the socket that a channel daemon's unit has in its view.
 #[tokio::test]
-async fn nobody_is_the_owner_at_the_socket_of_channel_daemons() {
+async fn guests_nobody_is_the_owner_at_the_socket_of_channel_daemons() {
     let suite = Setup::offline().start().await;
     suite.say("the door code is 4711").await;
     let view = tempfile::tempdir().unwrap();

@@ -21,7 +21,7 @@ async fn suite(model: &Server, more: &[(&str, Value)]) -> (Suite, Http) {
 }
 
 #[tokio::test]
-async fn an_event_reaches_the_next_turn_or_makes_one() {
+async fn event_reaches_the_next_turn_or_makes_one() {
     let model = Server::start().await.unwrap();
     let (suite, http) = suite(&model, &[]).await;
     let later = json!({"text": "the backup is done", "mode": "next-heartbeat"});
@@ -48,7 +48,7 @@ async fn an_event_reaches_the_next_turn_or_makes_one() {
 }
 
 #[tokio::test]
-async fn an_event_that_waits_already_is_no_new_one() {
+async fn event_that_waits_already_is_no_new_one() {
     let model = Server::start().await.unwrap();
     let (suite, http) = suite(
         &model,
@@ -115,7 +115,7 @@ async fn work_is_done_in_a_session_of_its_own_and_the_main_one_is_told() {
 }
 
 #[tokio::test]
-async fn a_call_that_is_repeated_is_one() {
+async fn call_that_is_repeated_is_one() {
     let model = Server::start().await.unwrap();
     let (_suite, http) = suite(&model, &[]).await;
     let work = json!({"message": "count", "deliver": false, "waitForCompletion": true});
@@ -245,7 +245,7 @@ async fn names_of_the_users_own_do_what_the_configuration_says() {
 }
 
 #[tokio::test]
-async fn a_session_goes_on_only_where_callers_may_choose() {
+async fn session_goes_on_only_where_callers_may_choose() {
     let model = Server::start().await.unwrap();
     let (suite, http) = suite(
         &model,
@@ -297,7 +297,7 @@ async fn a_session_goes_on_only_where_callers_may_choose() {
 }
 
 #[tokio::test]
-async fn only_callers_with_the_token_and_only_as_allowed() {
+async fn hooks_only_callers_with_the_token_and_only_as_allowed() {
     let model = Server::start().await.unwrap();
     let (suite, http) = suite(&model, &[("hooks.path", json!("/in/here"))]).await;
     let body = json!({"text": "x"});
@@ -342,7 +342,7 @@ async fn only_callers_with_the_token_and_only_as_allowed() {
 }
 
 #[tokio::test]
-async fn they_are_off_unless_enabled() {
+async fn hooks_are_off_unless_enabled() {
     let suite = Setup::offline().start().await;
     let http = suite.http().await;
     http.post("/hooks/wake", &json!({"text": "x"}))

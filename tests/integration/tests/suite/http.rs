@@ -59,7 +59,7 @@ async fn health_is_told_to_everybody_and_the_rest_to_those_with_the_token() {
 }
 
 #[tokio::test]
-async fn every_answer_has_the_security_headers_and_none_opens_up_to_pages() {
+async fn http_every_answer_has_the_security_headers_and_none_opens_up_to_pages() {
     let (_suite, http) = suite().await;
     let own = format!("http://{}", http.host());
     let page = |path, origin: &str| http.request(Method::GET, path).header("origin", origin);
@@ -91,7 +91,7 @@ async fn every_answer_has_the_security_headers_and_none_opens_up_to_pages() {
 }
 
 #[tokio::test]
-async fn a_page_that_the_user_visits_gets_nowhere() {
+async fn page_that_the_user_visits_gets_nowhere() {
     let (suite, http) = suite().await;
     // A name of the page's own that resolves to the loopback suddenly.
     for host in [
@@ -135,7 +135,7 @@ async fn a_page_that_the_user_visits_gets_nowhere() {
 }
 
 #[tokio::test]
-async fn an_allowed_page_may() {
+async fn allowed_page_may() {
     let suite = Setup::offline()
         .set(
             "gateway.controlUi.allowedOrigins",
@@ -185,7 +185,7 @@ async fn guesses_of_a_page_are_stopped_and_the_users_own_clients_are_not() {
 }
 
 #[tokio::test]
-async fn another_token_replaces_the_first_at_once() {
+async fn http_another_token_replaces_the_first_at_once() {
     let (suite, http) = suite().await;
     let path = suite.state().join("auth.json");
     let mode = std::os::unix::fs::MetadataExt::mode(&std::fs::metadata(&path).unwrap());
@@ -199,7 +199,7 @@ async fn another_token_replaces_the_first_at_once() {
 }
 
 #[tokio::test]
-async fn a_configured_token_is_the_token() {
+async fn configured_token_is_the_token() {
     let suite = Setup::offline()
         .set("gateway.auth.token", "${MY_GATEWAY_WORD}")
         .set("gateway.http.endpoints.metrics.enabled", true)
@@ -260,7 +260,7 @@ async fn until(http: &Http, status: u16) -> Answer {
 }
 
 #[tokio::test]
-async fn a_chosen_port_that_is_taken_is_an_error_with_a_way_out() {
+async fn chosen_port_that_is_taken_is_an_error_with_a_way_out() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     let site = Setup::offline()

@@ -24,7 +24,7 @@ async fn suite() -> (Suite, Http) {
 }
 
 #[tokio::test]
-async fn what_is_no_request_is_answered_or_dropped_and_the_next_one_served() {
+async fn http_abuse_what_is_no_request_is_answered_or_dropped_and_the_next_one_served() {
     let (suite, http) = suite().await;
     let before = suite.daemon("openclaw-gateway");
     let long = "x".repeat(100_000);
@@ -168,7 +168,7 @@ async fn connections_that_show_no_token_give_way_also_after_a_request() {
 }
 
 #[tokio::test]
-async fn a_reply_is_not_lost_when_its_reader_breaks_off() {
+async fn reply_is_not_lost_when_its_reader_breaks_off() {
     let (suite, http) = suite().await;
     let body = json!({"model": "openclaw", "stream": true, "user": "me",
         "messages": [{"role": "user", "content": "hello"}]});

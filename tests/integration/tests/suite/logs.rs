@@ -13,7 +13,7 @@ const TARGETS: [&str; 3] = [
 ];
 
 #[tokio::test]
-async fn one_run_is_followed_through_all_daemons() {
+async fn logs_one_run_is_followed_through_all_daemons() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model).start().await;
     model.push(Scenario::tool("execute_shell", json!({"command": "true"})));
@@ -166,7 +166,7 @@ const LINE_LIMIT: usize = 12;
 /// However much a turn does, a day's log is read through; what has no line of its
 /// own is counted.
 #[tokio::test]
-async fn one_turn_has_a_dozen_lines_at_most() {
+async fn logs_one_turn_has_a_dozen_lines_at_most() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model)
         .set("tools.exec.ask", "off")
@@ -243,7 +243,7 @@ async fn messages_are_logged_where_they_are_wanted() {
 }
 
 #[tokio::test]
-async fn neither_keys_nor_messages_are_logged() {
+async fn logs_neither_keys_nor_messages_are_logged() {
     let model = Server::start().await.unwrap();
     let setup = Setup::anthropic(&model).set("logging.level", "debug");
     let suite = setup.start().await;

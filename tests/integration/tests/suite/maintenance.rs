@@ -129,7 +129,7 @@ async fn old_sessions_are_archived_and_those_of_hooks_removed() {
 }
 
 #[tokio::test]
-async fn what_would_be_archived_is_only_said_in_mode_warn() {
+async fn maintenance_what_would_be_archived_is_only_said_in_mode_warn() {
     let setup = Setup::offline()
         .set("session.maintenance.mode", "warn")
         .set("session.maintenance.maxDiskBytes", "10b");
@@ -157,7 +157,7 @@ async fn what_would_be_archived_is_only_said_in_mode_warn() {
 }
 
 #[tokio::test]
-async fn nothing_is_archived_unless_the_configuration_says_so() {
+async fn maintenance_nothing_is_archived_unless_the_configuration_says_so() {
     let site = Setup::offline().site();
     put(&site, &OLD);
     let suite = Suite::start(site).await;

@@ -32,7 +32,7 @@ fn has(document: &Value, path: &str, words: &str) -> bool {
 }
 
 #[tokio::test]
-async fn the_model_writes_searches_and_reads() {
+async fn model_writes_searches_and_reads() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model).start().await;
     let text = "The spare key hangs behind the clock.";
@@ -85,7 +85,7 @@ async fn the_model_writes_searches_and_reads() {
 }
 
 #[tokio::test]
-async fn what_was_said_is_found_later_and_not_while_it_is_said() {
+async fn memory_what_was_said_is_found_later_and_not_while_it_is_said() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model).start().await;
     suite.say("My dentist is called Doctor Kowalski.").await;
@@ -113,7 +113,7 @@ async fn what_was_said_is_found_later_and_not_while_it_is_said() {
 }
 
 #[tokio::test]
-async fn what_is_recalled_is_quoted_and_not_obeyed() {
+async fn memory_what_is_recalled_is_quoted_and_not_obeyed() {
     let model = Server::start().await.unwrap();
     let directive = r#"[[scenario:tool write_file {"path":"obeyed.txt","content":"x"}]]"#;
     let suite = Setup::anthropic(&model)
@@ -139,7 +139,7 @@ async fn what_is_recalled_is_quoted_and_not_obeyed() {
 }
 
 #[tokio::test]
-async fn a_remote_embedder_is_asked_by_the_runner() {
+async fn remote_embedder_is_asked_by_the_runner() {
     let model = Server::start().await.unwrap();
     let suite = Setup::openai(&model)
         .set("agents.defaults.memorySearch.provider", "openai")
@@ -168,7 +168,7 @@ async fn a_remote_embedder_is_asked_by_the_runner() {
 }
 
 #[tokio::test]
-async fn without_its_embedder_it_says_so_and_searches_on() {
+async fn memory_without_its_embedder_it_says_so_and_searches_on() {
     let suite = Setup::offline()
         .set("agents.defaults.memorySearch.provider", "openai")
         .variable("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
@@ -186,7 +186,7 @@ async fn without_its_embedder_it_says_so_and_searches_on() {
 }
 
 #[tokio::test]
-async fn the_command_line_shows_adds_forgets_and_exports() {
+async fn command_line_shows_adds_forgets_and_exports() {
     let suite = Setup::offline()
         .note("MEMORY.md", "The cat is called Mourek.\n")
         .start()
@@ -242,7 +242,7 @@ async fn the_command_line_shows_adds_forgets_and_exports() {
 }
 
 #[tokio::test]
-async fn what_nobody_asked_to_be_remembered_is_not() {
+async fn memory_what_nobody_asked_to_be_remembered_is_not() {
     const TOKEN: &str = "hook-token-abcdef0123456789";
     let model = Server::start().await.unwrap();
     let suite = Setup::openai(&model)

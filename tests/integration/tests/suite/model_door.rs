@@ -135,7 +135,7 @@ async fn answer_that_breaks_off_or_is_not_waited_for_is_no_gift() {
 }
 
 #[tokio::test]
-async fn nothing_but_what_a_model_is_asked_with_reaches_the_provider() {
+async fn model_door_nothing_but_what_a_model_is_asked_with_reaches_the_provider() {
     let model = Server::start().await.unwrap();
     let script = r#"
         my @paths = qw(

@@ -16,7 +16,7 @@ async fn apis() -> [(&'static str, Server, Setup); 2] {
 }
 
 #[tokio::test]
-async fn a_message_is_answered_and_kept() {
+async fn message_is_answered_and_kept() {
     for (api, model, setup) in apis().await {
         let suite = setup.start().await;
         model.push(Scenario::text("Good morning to you."));
@@ -53,7 +53,7 @@ async fn deltas_arrive_while_the_model_still_speaks() {
 }
 
 #[tokio::test]
-async fn a_tool_writes_a_file_and_the_model_hears_of_it() {
+async fn tool_writes_a_file_and_the_model_hears_of_it() {
     for (api, model, setup) in apis().await {
         let suite = setup.start().await;
         let arguments = json!({"path": "notes/list.txt", "content": "milk\n"});
@@ -85,7 +85,7 @@ async fn a_tool_writes_a_file_and_the_model_hears_of_it() {
 }
 
 #[tokio::test]
-async fn a_command_gives_the_model_its_output_its_errors_and_its_exit_code() {
+async fn command_gives_the_model_its_output_its_errors_and_its_exit_code() {
     for (api, model, setup) in apis().await {
         let suite = setup.start().await;
         let command = "echo to-out; echo to-err >&2; exit 3";
@@ -136,7 +136,7 @@ async fn memory_is_searched_when_the_model_asks() {
 }
 
 #[tokio::test]
-async fn what_memory_knows_goes_with_the_message() {
+async fn native_what_memory_knows_goes_with_the_message() {
     for (api, model, setup) in apis().await {
         let note = "# Cats\n\nThe cat is called Mourek.\n";
         let suite = setup
@@ -154,7 +154,7 @@ async fn what_memory_knows_goes_with_the_message() {
 }
 
 #[tokio::test]
-async fn a_short_message_is_a_small_request() {
+async fn short_message_is_a_small_request() {
     for (api, model, setup) in apis().await {
         let suite = setup.start().await;
         suite.say("hi").await;

@@ -17,7 +17,7 @@ async fn ready(site: &Site, daemon: &str, socket: &str) -> Managed {
 }
 
 #[tokio::test]
-async fn it_is_ready_says_how_it_is_and_is_alive() {
+async fn notify_is_ready_says_how_it_is_and_is_alive() {
     for (daemon, socket, _) in DAEMONS {
         let site = Setup::offline().site();
         let mut managed = Managed::start(&site, daemon, socket, Some(WATCHDOG));
@@ -30,7 +30,7 @@ async fn it_is_ready_says_how_it_is_and_is_alive() {
 }
 
 #[tokio::test]
-async fn it_reloads() {
+async fn notify_reloads() {
     for (daemon, socket, _) in DAEMONS {
         let site = Setup::offline().site();
         let mut managed = ready(&site, daemon, socket).await;
@@ -42,7 +42,7 @@ async fn it_reloads() {
 }
 
 #[tokio::test]
-async fn it_says_that_it_stops_and_ends_well() {
+async fn notify_says_that_it_stops_and_ends_well() {
     for (daemon, socket, _) in DAEMONS {
         let site = Setup::offline().site();
         let mut managed = ready(&site, daemon, socket).await;
@@ -53,7 +53,7 @@ async fn it_says_that_it_stops_and_ends_well() {
 }
 
 #[tokio::test]
-async fn its_status_counts_the_turns() {
+async fn notify_status_counts_the_turns() {
     let site = Setup::offline().site();
     let mut managed = Managed::start(&site, "openclaw-agent-runner", "runner.sock", None);
     managed.hear("STATUS=0 turns running").await;

@@ -12,7 +12,7 @@ async fn started() -> Suite {
 }
 
 #[tokio::test]
-async fn a_question_is_answered_from_a_note_with_its_place() {
+async fn question_is_answered_from_a_note_with_its_place() {
     let suite = started().await;
     let said = suite.say("Who serviced the boiler?").await;
     assert!(
@@ -61,7 +61,7 @@ async fn is_remembered(suite: &Suite, words: &str) {
 
 /// What was only told answers as well, and neither the question nor an answer does.
 #[tokio::test]
-async fn what_was_told_in_the_same_session_is_answered() {
+async fn offline_what_was_told_in_the_same_session_is_answered() {
     let suite = started().await;
     let told = "my dentist is Dr. Kowalski";
     let question = "Who is my dentist?";
@@ -83,7 +83,7 @@ async fn what_was_told_in_the_same_session_is_answered() {
 
 /// Ordered in words, and asked about after that; the question keeps nothing.
 #[tokio::test]
-async fn what_is_ordered_to_be_remembered_is_found_and_taken_away() {
+async fn offline_what_is_ordered_to_be_remembered_is_found_and_taken_away() {
     let suite = started().await;
     let said = suite
         .say("remember that the spare key is under the blue flowerpot")
@@ -123,7 +123,7 @@ async fn what_is_ordered_to_be_remembered_is_found_and_taken_away() {
 
 /// The text of a job is said to the agent at each of its runs.
 #[tokio::test]
-async fn a_job_orders_no_note() {
+async fn job_orders_no_note() {
     let suite = started().await;
     let text = "remember to water the ferns";
     let add = ["cron", "add", text, "--name", "ferns", "--every", "1h"];
@@ -143,7 +143,7 @@ async fn a_job_orders_no_note() {
 }
 
 #[tokio::test]
-async fn what_is_remembered_is_found() {
+async fn offline_what_is_remembered_is_found() {
     let suite = started().await;
     let said = suite
         .say("/remember The spare key hangs behind the clock.")
@@ -163,7 +163,7 @@ async fn what_is_remembered_is_found() {
 }
 
 #[tokio::test]
-async fn what_nothing_answers_is_said_honestly() {
+async fn offline_what_nothing_answers_is_said_honestly() {
     let suite = started().await;
     let said = suite.say("Wie heißt mein Steuerberater?").await;
     assert!(
@@ -195,7 +195,7 @@ async fn notes_are_listed_and_forgotten() {
 }
 
 #[tokio::test]
-async fn a_command_runs_in_the_workspace() {
+async fn command_runs_in_the_workspace() {
     let suite = started().await;
     let said = suite.say("/run pwd; echo oops >&2; exit 3").await;
     let workspace = suite.workspace().display().to_string();
@@ -207,7 +207,7 @@ async fn a_command_runs_in_the_workspace() {
 }
 
 #[tokio::test]
-async fn a_command_is_refused_where_the_policy_refuses_it() {
+async fn command_is_refused_where_the_policy_refuses_it() {
     for (key, value) in [
         ("tools.deny", json!(["group:runtime"])),
         ("tools.exec.security", json!("deny")),
@@ -254,7 +254,7 @@ async fn status_help_and_unknown_commands() {
 }
 
 #[tokio::test]
-async fn without_a_model_it_is_the_default() {
+async fn offline_without_a_model_it_is_the_default() {
     let suite = Setup::empty()
         .variable("PATH", "/usr/bin:/bin")
         .start()
@@ -291,7 +291,7 @@ async fn greeted(suite: &Suite, text: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_greeting_is_no_question_and_a_question_with_one_is() {
+async fn greeting_is_no_question_and_a_question_with_one_is() {
     let note = "# Parrot\n\nIt says hello to the postman.\n";
     let suite = Setup::offline().note("memory/hello.md", note).start().await;
     for (text, opening, hint) in [

@@ -24,7 +24,7 @@ async fn agents_are_its_models() {
 }
 
 #[tokio::test]
-async fn a_completion_comes_whole_or_in_pieces() {
+async fn completion_comes_whole_or_in_pieces() {
     let (suite, model) = suite().await;
     let Some(openai) = OpenAi::at(&suite).await else {
         return;
@@ -77,7 +77,7 @@ async fn pieces_come_when_they_are_said() {
 }
 
 #[tokio::test]
-async fn a_conversation_that_the_client_keeps_is_told_to_the_model() {
+async fn conversation_that_the_client_keeps_is_told_to_the_model() {
     let (suite, model) = suite().await;
     let Some(openai) = OpenAi::at(&suite).await else {
         return;
@@ -109,7 +109,7 @@ async fn a_conversation_that_the_client_keeps_is_told_to_the_model() {
 }
 
 #[tokio::test]
-async fn a_response_goes_on_from_the_one_before() {
+async fn response_goes_on_from_the_one_before() {
     let (suite, model) = suite().await;
     let Some(openai) = OpenAi::at(&suite).await else {
         return;
@@ -138,7 +138,7 @@ async fn a_response_goes_on_from_the_one_before() {
 }
 
 #[tokio::test]
-async fn a_streamed_response_has_the_recorded_events() {
+async fn streamed_response_has_the_recorded_events() {
     let (suite, model) = suite().await;
     let Some(openai) = OpenAi::at(&suite).await else {
         return;
@@ -196,7 +196,7 @@ async fn refusals_are_the_packages_own_errors() {
 }
 
 #[tokio::test]
-async fn a_client_that_goes_away_ends_its_turn() {
+async fn client_that_goes_away_ends_its_turn() {
     let (suite, model) = suite().await;
     let Some(openai) = OpenAi::at(&suite).await else {
         return;

@@ -62,7 +62,7 @@ async fn status_without_a_suite_says_how_to_start_one() {
 }
 
 #[tokio::test]
-async fn the_doctor_finds_a_healthy_suite_healthy_and_an_open_door_open() {
+async fn doctor_finds_a_healthy_suite_healthy_and_an_open_door_open() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model).start().await;
     let report = suite.ctl(&["doctor", "--json"]).await.ended(0).document();
@@ -105,7 +105,7 @@ async fn stop_ends_it_and_leaves_no_socket() {
 }
 
 #[tokio::test]
-async fn a_second_run_is_refused_and_the_first_goes_on() {
+async fn second_run_is_refused_and_the_first_goes_on() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model).start().await;
     let said = suite.ctl(&["run"]).await;
@@ -133,7 +133,7 @@ async fn held(model: &Server, suite: &Suite) -> Talk {
 }
 
 #[tokio::test]
-async fn a_turn_that_runs_is_finished_before_the_end() {
+async fn turn_that_runs_is_finished_before_the_end() {
     let model = Server::start().await.unwrap();
     let mut suite = Setup::anthropic(&model).start().await;
     let talk = held(&model, &suite).await;
@@ -146,7 +146,7 @@ async fn a_turn_that_runs_is_finished_before_the_end() {
 }
 
 #[tokio::test]
-async fn a_turn_goes_on_while_the_runner_is_restarted() {
+async fn turn_goes_on_while_the_runner_is_restarted() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model).start().await;
     let talk = held(&model, &suite).await;
@@ -159,7 +159,7 @@ async fn a_turn_goes_on_while_the_runner_is_restarted() {
 }
 
 #[tokio::test]
-async fn a_reload_takes_the_new_configuration() {
+async fn reload_takes_the_new_configuration() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model).start().await;
     suite.configure("{agents: {defaults: {backend: 'offline'}}}");

@@ -478,7 +478,7 @@ async fn claude_starts_agents_in_the_workspace() {
 
 /// The user's login is not taken from it, nor their settings.
 #[tokio::test]
-async fn a_link_in_the_place_of_a_clis_folder_leads_nowhere() {
+async fn link_in_the_place_of_a_clis_folder_leads_nowhere() {
     let model = Server::start().await.unwrap();
     let setups = [
         (Setup::claude(&model), ".claude", ".credentials.json"),
@@ -509,7 +509,7 @@ async fn a_link_in_the_place_of_a_clis_folder_leads_nowhere() {
 
 /// Also when the next turn's CLI stands ready in the meantime.
 #[tokio::test]
-async fn what_a_cli_is_given_is_not_its_to_change() {
+async fn planted_what_a_cli_is_given_is_not_its_to_change() {
     let model = Server::start().await.unwrap();
     let Some(setup) = Setup::claude(&model) else {
         return;

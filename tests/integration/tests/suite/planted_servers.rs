@@ -98,7 +98,7 @@ async fn module_that_an_agent_put_where_a_server_starts_gets_no_secret() {
 
 /// It runs as the agent would, as long as its turn does, and is not believed.
 #[tokio::test]
-async fn one_that_is_given_nothing_runs_and_is_asked_about() {
+async fn planted_servers_one_that_is_given_nothing_runs_and_is_asked_about() {
     let model = Server::start().await.unwrap();
     let entry = |workspace: &str| {
         let script = format!("{workspace}/server.py");

@@ -88,7 +88,7 @@ fn tests_in(file: &Path) -> Vec<Test> {
 }
 
 #[test]
-fn every_property_has_a_test_that_quotes_it_and_is_listed() {
+fn property_list_every_property_has_a_test_that_quotes_it_and_is_listed() {
     let mut files = Vec::new();
     for folder in ["services", "tests/integration"] {
         sources(&root().join(folder), &mut files);

@@ -237,7 +237,7 @@ fn property_14_what_a_model_is_sent_is_within_the_limit() {
 /// Where what is always sent leaves no room for a conversation, a message is answered
 /// without it, the user told once, and nothing summarised at each message anew.
 #[tokio::test]
-async fn a_limit_without_room_is_told_once() {
+async fn limit_without_room_is_told_once() {
     let model = Server::start().await.unwrap();
     let setup = Setup::anthropic(&model).set("memory.maxContextTokens", 1_000);
     let suite = setup.start().await;

@@ -44,7 +44,7 @@ fn usage(site: &Site) -> Value {
 }
 
 #[tokio::test]
-async fn a_busy_provider_is_waited_for_and_the_user_knows() {
+async fn busy_provider_is_waited_for_and_the_user_knows() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model).start().await;
     model.push(Scenario::failure(529));
@@ -67,7 +67,7 @@ async fn a_busy_provider_is_waited_for_and_the_user_knows() {
 }
 
 #[tokio::test]
-async fn an_answer_that_breaks_before_its_first_word_is_asked_for_again() {
+async fn answer_that_breaks_before_its_first_word_is_asked_for_again() {
     for ending in [Ending::ErrorEvent, Ending::CutOff, Ending::Unfinished] {
         let model = Server::start().await.unwrap();
         let suite = Setup::anthropic(&model).start().await;
@@ -79,7 +79,7 @@ async fn an_answer_that_breaks_before_its_first_word_is_asked_for_again() {
 }
 
 #[tokio::test]
-async fn a_provider_that_comes_back_is_found() {
+async fn provider_that_comes_back_is_found() {
     let model = Server::start().await.unwrap();
     let address = model.address();
     let setup = Setup::anthropic(&model);
@@ -95,7 +95,7 @@ async fn a_provider_that_comes_back_is_found() {
 }
 
 #[tokio::test]
-async fn a_wait_that_is_too_long_is_told_at_once() {
+async fn wait_that_is_too_long_is_told_at_once() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model).start().await;
     model.push(Scenario::failure(429).retry_after(3600));
@@ -108,7 +108,7 @@ async fn a_wait_that_is_too_long_is_told_at_once() {
 }
 
 #[tokio::test]
-async fn a_request_that_is_wrong_is_not_repeated_and_blames_no_key() {
+async fn request_that_is_wrong_is_not_repeated_and_blames_no_key() {
     let model = Server::start().await.unwrap();
     let suite = with_second(Setup::anthropic(&model), &model).start().await;
     model.push(Scenario::failure(400));
@@ -122,7 +122,7 @@ async fn a_request_that_is_wrong_is_not_repeated_and_blames_no_key() {
 }
 
 #[tokio::test]
-async fn the_next_model_of_the_configuration_answers_and_the_first_is_left_alone() {
+async fn next_model_of_the_configuration_answers_and_the_first_is_left_alone() {
     let model = Server::start().await.unwrap();
     let suite = with_second(Setup::anthropic(&model), &model).start().await;
     model.push(Scenario::failure(429).retry_after(60));
@@ -159,7 +159,7 @@ async fn the_next_model_of_the_configuration_answers_and_the_first_is_left_alone
 }
 
 #[tokio::test]
-async fn a_model_with_another_api_takes_over_in_the_middle_of_a_turn() {
+async fn model_with_another_api_takes_over_in_the_middle_of_a_turn() {
     let model = Server::start().await.unwrap();
     let other = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model)
@@ -200,7 +200,7 @@ async fn a_model_with_another_api_takes_over_in_the_middle_of_a_turn() {
 }
 
 #[tokio::test]
-async fn the_next_key_of_the_provider_is_used_before_another_model() {
+async fn next_key_of_the_provider_is_used_before_another_model() {
     let model = Server::start().await.unwrap();
     let site = with_second(Setup::anthropic(&model), &model).site();
     let auth = site.state().join("agents/main/auth");
@@ -234,7 +234,7 @@ async fn the_next_key_of_the_provider_is_used_before_another_model() {
 }
 
 #[tokio::test]
-async fn a_model_that_the_user_chose_is_never_replaced() {
+async fn model_that_the_user_chose_is_never_replaced() {
     let model = Server::start().await.unwrap();
     let suite = with_second(Setup::anthropic(&model), &model).start().await;
     suite.say("hello").await;
@@ -259,7 +259,7 @@ async fn a_model_that_the_user_chose_is_never_replaced() {
 }
 
 #[tokio::test]
-async fn a_model_without_fallbacks_is_never_replaced() {
+async fn model_without_fallbacks_is_never_replaced() {
     let model = Server::start().await.unwrap();
     let suite = with_second(Setup::anthropic(&model), &model)
         .set("agents.defaults.model", "anthropic/claude-sonnet-5")

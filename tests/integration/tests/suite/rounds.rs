@@ -153,7 +153,7 @@ async fn calls_of_a_round_are_one_entry_whoever_makes_them() {
 }
 
 #[tokio::test]
-async fn a_file_is_written_before_the_command_that_was_asked_for_with_it() {
+async fn file_is_written_before_the_command_that_was_asked_for_with_it() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model)
         .set("tools.exec.ask", "off")
@@ -172,7 +172,7 @@ async fn a_file_is_written_before_the_command_that_was_asked_for_with_it() {
 }
 
 #[tokio::test]
-async fn a_circle_is_what_comes_to_the_same_and_waiting_is_none() {
+async fn circle_is_what_comes_to_the_same_and_waiting_is_none() {
     let model = Server::start().await.unwrap();
     for backend in backends(&model) {
         let name = backend.shell;
@@ -214,7 +214,7 @@ async fn a_circle_is_what_comes_to_the_same_and_waiting_is_none() {
 }
 
 #[tokio::test]
-async fn a_command_that_says_the_same_again_and_again_is_waited_for() {
+async fn command_that_says_the_same_again_and_again_is_waited_for() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model)
         .set("tools.exec.ask", "off")
@@ -289,7 +289,7 @@ async fn rounds_are_paragraphs_at_every_door() {
 }
 
 #[tokio::test]
-async fn a_call_that_was_cancelled_is_told_in_the_next_turn() {
+async fn call_that_was_cancelled_is_told_in_the_next_turn() {
     let model = Server::start().await.unwrap();
     for backend in backends(&model) {
         let name = backend.shell;

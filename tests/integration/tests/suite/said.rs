@@ -67,7 +67,7 @@ async fn doctor_judges_models_as_messages_find_them() {
 }
 
 #[tokio::test]
-async fn a_setting_that_something_comes_over_is_told_with_what_holds() {
+async fn setting_that_something_comes_over_is_told_with_what_holds() {
     let (_model, suite) = started().await;
     let overlay = suite.state().join("openclaw.json.d/50-x.json");
     write(
@@ -109,7 +109,7 @@ async fn a_setting_that_something_comes_over_is_told_with_what_holds() {
 }
 
 #[tokio::test]
-async fn the_command_line_of_the_suite_comes_over_the_file() {
+async fn command_line_of_the_suite_comes_over_the_file() {
     let site = Setup::empty().site();
     let mut run = site.command("openclawctl");
     run.args(["run", "--set", "agents.defaults.maxTokens=777"]);
@@ -122,7 +122,7 @@ async fn the_command_line_of_the_suite_comes_over_the_file() {
 }
 
 #[tokio::test]
-async fn other_sockets_are_said_to_be_needed_where_they_are() {
+async fn said_other_sockets_are_said_to_be_needed_where_they_are() {
     let site = Setup::empty().variable("OPENCLAW_GATEWAY_PORT", "").site();
     for (key, value) in [
         ("gateway.port", "18789"),
@@ -145,7 +145,7 @@ async fn other_sockets_are_said_to_be_needed_where_they_are() {
 }
 
 #[tokio::test]
-async fn a_broken_file_is_said_with_each_message_until_it_is_mended() {
+async fn broken_file_is_said_with_each_message_until_it_is_mended() {
     let (model, suite) = started().await;
     let good = fs::read_to_string(suite.configuration()).unwrap();
     fs::write(suite.configuration(), "{\n  agents: {,\n").unwrap();
@@ -183,7 +183,7 @@ async fn a_broken_file_is_said_with_each_message_until_it_is_mended() {
 }
 
 #[tokio::test]
-async fn a_session_is_named_in_message_as_in_sessions() {
+async fn session_is_named_in_message_as_in_sessions() {
     let (_model, suite) = started().await;
     let new = suite.ctl(&["message", "--session", "garden", "one"]).await;
     new.ended(0)
@@ -220,7 +220,7 @@ async fn a_session_is_named_in_message_as_in_sessions() {
 }
 
 #[tokio::test]
-async fn a_turn_that_failed_says_why() {
+async fn turn_that_failed_says_why() {
     let (model, suite) = started().await;
     model.push(Scenario::failure(401));
     suite.ctl(&["message", "hello"]).await.ended(1);
@@ -237,7 +237,7 @@ async fn a_turn_that_failed_says_why() {
 }
 
 #[tokio::test]
-async fn a_run_is_cancelled_by_the_beginning_of_its_id() {
+async fn run_is_cancelled_by_the_beginning_of_its_id() {
     let (model, suite) = started().await;
     model.push(Scenario::held("never", "shut"));
     let mut talk = suite.begin(&["message", "--json", "hello"]);
@@ -260,7 +260,7 @@ async fn a_run_is_cancelled_by_the_beginning_of_its_id() {
 }
 
 #[tokio::test]
-async fn a_tool_server_without_its_program_is_told_with_the_key() {
+async fn tool_server_without_its_program_is_told_with_the_key() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model)
         .set("mcp.servers.files", json!({"command": "no-such-program"}))
@@ -281,7 +281,7 @@ async fn a_tool_server_without_its_program_is_told_with_the_key() {
 }
 
 #[tokio::test]
-async fn a_secret_that_was_taken_out_is_nowhere_any_more() {
+async fn secret_that_was_taken_out_is_nowhere_any_more() {
     let (_model, suite) = started().await;
     let key = "models.providers.other";
     let provider = r#"{ baseUrl: "http://127.0.0.1:9/v1", apiKey: "sk-taken-out-1" }"#;
@@ -331,7 +331,7 @@ async fn sessions_are_found_by_when_something_was_said() {
 }
 
 #[tokio::test]
-async fn a_session_takes_no_model_that_nobody_knows() {
+async fn session_takes_no_model_that_nobody_knows() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model)
         .set(
@@ -363,7 +363,7 @@ async fn a_session_takes_no_model_that_nobody_knows() {
 }
 
 #[tokio::test]
-async fn a_session_takes_no_model_that_the_agents_cli_does_not_ask() {
+async fn session_takes_no_model_that_the_agents_cli_does_not_ask() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model)
         .set(
@@ -403,7 +403,7 @@ async fn a_session_takes_no_model_that_the_agents_cli_does_not_ask() {
 }
 
 #[tokio::test]
-async fn no_escapes_where_nobody_wants_them() {
+async fn said_no_escapes_where_nobody_wants_them() {
     let (model, suite) = started().await;
     for (term, no_color, has_escapes) in [
         ("xterm", "", true),

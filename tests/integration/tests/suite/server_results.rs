@@ -71,7 +71,7 @@ async fn openai_model_sees_an_image_where_its_input_says_so() {
 }
 
 #[tokio::test]
-async fn the_claude_cli_shows_its_model_an_image() {
+async fn claude_cli_shows_its_model_an_image() {
     let (model, server) = (Server::start().await.unwrap(), ToolServer::default());
     let Some(setup) = Setup::claude(&model) else {
         return;

@@ -97,7 +97,7 @@ fn output(call: &Value) -> &str {
 }
 
 #[tokio::test]
-async fn its_tools_are_further_tools() {
+async fn servers_tools_are_further_tools() {
     let model = Server::start().await.unwrap();
     let program = Program::new();
     let suite = Setup::anthropic(&model)
@@ -138,7 +138,7 @@ async fn its_tools_are_further_tools() {
 }
 
 #[tokio::test]
-async fn it_is_confined_to_its_own_folder() {
+async fn servers_is_confined_to_its_own_folder() {
     let model = Server::start().await.unwrap();
     let program = Program::new();
     let suite = Setup::anthropic(&model)
@@ -170,7 +170,7 @@ async fn it_is_confined_to_its_own_folder() {
 }
 
 #[tokio::test]
-async fn one_that_fails_is_told_and_takes_only_its_tools_away() {
+async fn servers_one_that_fails_is_told_and_takes_only_its_tools_away() {
     let model = Server::start().await.unwrap();
     let program = Program::new();
     let suite = Setup::anthropic(&model)
@@ -195,7 +195,7 @@ async fn one_that_fails_is_told_and_takes_only_its_tools_away() {
 }
 
 #[tokio::test]
-async fn one_that_dies_fails_the_call_and_not_the_turn() {
+async fn servers_one_that_dies_fails_the_call_and_not_the_turn() {
     let model = Server::start().await.unwrap();
     let program = Program::new();
     let suite = Setup::anthropic(&model)
@@ -215,7 +215,7 @@ async fn one_that_dies_fails_the_call_and_not_the_turn() {
 }
 
 #[tokio::test]
-async fn the_policy_holds_for_its_tools() {
+async fn policy_holds_for_its_tools() {
     let model = Server::start().await.unwrap();
     let program = Program::new();
     let suite = Setup::anthropic(&model)
@@ -242,7 +242,7 @@ async fn the_policy_holds_for_its_tools() {
 }
 
 #[tokio::test]
-async fn where_somebody_is_asked_that_goes_for_its_tools_too() {
+async fn servers_where_somebody_is_asked_that_goes_for_its_tools_too() {
     let model = Server::start().await.unwrap();
     let program = Program::new();
     let script = program.0.path().join("server.py");
@@ -271,7 +271,7 @@ async fn where_somebody_is_asked_that_goes_for_its_tools_too() {
 }
 
 #[tokio::test]
-async fn the_claude_cli_has_them_too() {
+async fn claude_cli_has_them_too() {
     let model = Server::start().await.unwrap();
     let Some(setup) = Setup::claude(&model) else {
         return;
@@ -313,7 +313,7 @@ fn address() -> Option<String> {
 }
 
 #[tokio::test]
-async fn it_has_no_network_unless_the_configuration_says_so() {
+async fn servers_has_no_network_unless_the_configuration_says_so() {
     let model = Server::start().await.unwrap();
     let program = Program::new();
     let port = greeter().await;
@@ -337,7 +337,7 @@ async fn it_has_no_network_unless_the_configuration_says_so() {
 }
 
 #[tokio::test]
-async fn with_a_network_it_does_not_reach_this_machine() {
+async fn servers_with_a_network_it_does_not_reach_this_machine() {
     let model = Server::start().await.unwrap();
     let program = Program::new();
     let port = greeter().await;

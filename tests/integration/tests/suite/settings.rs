@@ -68,7 +68,7 @@ async fn keys_without_effect_are_named_everywhere() {
 }
 
 #[tokio::test]
-async fn a_restriction_that_would_not_hold_is_refused() {
+async fn restriction_that_would_not_hold_is_refused() {
     let suite = Setup::offline().start().await;
     for (key, value) in [
         ("gateway.roles.default", "viewer"),
@@ -86,7 +86,7 @@ async fn a_restriction_that_would_not_hold_is_refused() {
 
 /// A file that cannot be used: each fault with its place, and what has no effect.
 #[tokio::test]
-async fn a_file_that_cannot_be_used_is_told_as_a_whole() {
+async fn file_that_cannot_be_used_is_told_as_a_whole() {
     let site = Setup::empty().site();
     let file = site.path("example.json");
     for (text, key, line) in [
@@ -176,7 +176,7 @@ async fn safe_bins_run_as_filters_alone_where_only_what_is_listed_runs() {
 }
 
 #[tokio::test]
-async fn an_agents_persona_and_parameters_reach_the_model() {
+async fn agents_persona_and_parameters_reach_the_model() {
     let model = Server::start().await.unwrap();
     let main = json!({
         "id": "main", "default": true,
@@ -203,7 +203,7 @@ async fn an_agents_persona_and_parameters_reach_the_model() {
 }
 
 #[tokio::test]
-async fn an_overriding_prompt_is_all_that_is_said() {
+async fn overriding_prompt_is_all_that_is_said() {
     let model = Server::start().await.unwrap();
     let suite = Setup::openai(&model)
         .set("agents.defaults.systemPromptOverride", "You are a parrot.")
@@ -226,7 +226,7 @@ async fn an_overriding_prompt_is_all_that_is_said() {
 }
 
 #[tokio::test]
-async fn a_models_own_limits_hold() {
+async fn models_own_limits_hold() {
     let model = Server::start().await.unwrap();
     let described = json!([{
         "id": "gpt-5", "name": "Mine", "contextWindow": 12_000, "maxTokens": 77,
@@ -285,7 +285,7 @@ async fn file_tools_stay_in_the_workspace_where_they_are_to() {
 }
 
 #[tokio::test]
-async fn a_command_ends_after_the_configured_time() {
+async fn command_ends_after_the_configured_time() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model)
         .set("tools.exec.timeoutSec", 1)
@@ -326,7 +326,7 @@ async fn claude_is_told_its_limits_and_has_our_file_tools() {
 }
 
 #[tokio::test]
-async fn a_provider_with_an_unknown_api_takes_only_itself_away() {
+async fn provider_with_an_unknown_api_takes_only_itself_away() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model)
         .set("models.providers.soap.api", "google-generative-ai")
@@ -364,7 +364,7 @@ const ABSENT: [&str; 2] = ["which is not set", "secret elsewhere"];
 
 /// Every key of OpenClaw's own examples acts or is named, and none is unknown.
 #[tokio::test]
-async fn the_examples_of_openclaw_have_no_silent_keys() {
+async fn examples_of_openclaw_have_no_silent_keys() {
     let Some(folder) = openclaw::folder() else {
         return;
     };

@@ -29,7 +29,7 @@ async fn running(suite: &Suite, program: &str) -> Vec<Pid> {
 
 /// The kernel does it for want of memory, and the process of the turn lives on.
 #[tokio::test]
-async fn an_agent_that_was_killed_before_its_turn_fails_no_message() {
+async fn agent_that_was_killed_before_its_turn_fails_no_message() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model).start().await;
     suite.say("hello").await;

@@ -21,17 +21,17 @@ async fn killed(daemon: &str) {
 }
 
 #[tokio::test]
-async fn the_gateway() {
+async fn survival_gateway() {
     killed("openclaw-gateway").await;
 }
 
 #[tokio::test]
-async fn the_agent_runner() {
+async fn survival_agent_runner() {
     killed("openclaw-agent-runner").await;
 }
 
 #[tokio::test]
-async fn the_memory_daemon() {
+async fn survival_memory_daemon() {
     killed("openclaw-memory").await;
 }
 
@@ -62,23 +62,23 @@ async fn killed_in_a_turn(daemon: &str, news: Option<&str>) {
 }
 
 #[tokio::test]
-async fn a_turn_goes_on_without_the_runner() {
+async fn turn_goes_on_without_the_runner() {
     killed_in_a_turn("openclaw-agent-runner", Some("the turn goes on")).await;
 }
 
 #[tokio::test]
-async fn a_turn_goes_on_without_the_gateway() {
+async fn turn_goes_on_without_the_gateway() {
     killed_in_a_turn("openclaw-gateway", Some("the run goes on")).await;
 }
 
 #[tokio::test]
-async fn a_turn_goes_on_without_memory() {
+async fn turn_goes_on_without_memory() {
     killed_in_a_turn("openclaw-memory", None).await;
 }
 
 /// A tool that was called before the kill and answers after it has run once.
 #[tokio::test]
-async fn a_tool_runs_once_whatever_is_killed() {
+async fn tool_runs_once_whatever_is_killed() {
     let model = Server::start().await.unwrap();
     let suite = setup(&model).start().await;
     let command = "echo once >> done.txt; until [ -e go ]; do sleep 0.05; done; echo went";
@@ -124,7 +124,7 @@ async fn several_runs_go_on_without_the_gateway() {
 /// A turn's own process that is killed takes only its turn along, with what
 /// was said.
 #[tokio::test]
-async fn a_killed_turn_ends_with_what_was_said() {
+async fn killed_turn_ends_with_what_was_said() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model).start().await;
     model.push(Scenario::held(
@@ -149,7 +149,7 @@ async fn a_killed_turn_ends_with_what_was_said() {
 /// All of it killed at once, as when the machine loses power: the next start
 /// closes the run with what was said, and nothing is asked or done again.
 #[tokio::test]
-async fn a_crash_of_everything_closes_the_run_as_interrupted() {
+async fn crash_of_everything_closes_the_run_as_interrupted() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model).start().await;
     model.push(Scenario::held(
@@ -191,7 +191,7 @@ async fn crashed(model: &Server, scenario: Scenario, heard: &str) -> integration
 }
 
 #[tokio::test]
-async fn an_interrupted_answer_is_gone_on_with_where_that_is_wanted() {
+async fn interrupted_answer_is_gone_on_with_where_that_is_wanted() {
     let model = Server::start().await.unwrap();
     let held = Scenario::held("Once upon a time there was a king.", "never");
     let suite = crashed(&model, held, "").await;
@@ -210,7 +210,7 @@ async fn an_interrupted_answer_is_gone_on_with_where_that_is_wanted() {
 }
 
 #[tokio::test]
-async fn a_tool_whose_effect_is_unknown_is_left_to_the_user() {
+async fn tool_whose_effect_is_unknown_is_left_to_the_user() {
     let model = Server::start().await.unwrap();
     let mut scenario = Scenario::tool(
         "execute_shell",

@@ -59,7 +59,7 @@ async fn goes_through(setup: Setup, cli: &str, model: &Server) {
 }
 
 #[tokio::test]
-async fn the_claude_cli_answers_the_first_message_after_another_backend() {
+async fn claude_cli_answers_the_first_message_after_another_backend() {
     let model = Server::start().await.unwrap();
     if let Some(setup) = Setup::claude(&model) {
         goes_through(setup, "claude-cli", &model).await;
@@ -67,7 +67,7 @@ async fn the_claude_cli_answers_the_first_message_after_another_backend() {
 }
 
 #[tokio::test]
-async fn the_codex_cli_answers_the_first_message_after_another_backend() {
+async fn codex_cli_answers_the_first_message_after_another_backend() {
     let model = Server::start().await.unwrap();
     if let Some(setup) = Setup::codex(&model) {
         goes_through(setup, "codex-cli", &model).await;
@@ -76,7 +76,7 @@ async fn the_codex_cli_answers_the_first_message_after_another_backend() {
 
 /// A spare that nobody takes is not left to stand, nor is its id used again.
 #[tokio::test]
-async fn what_cannot_be_started_leaves_the_next_turn_its_place() {
+async fn switching_what_cannot_be_started_leaves_the_next_turn_its_place() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model).start().await;
     suite.say("hello").await;

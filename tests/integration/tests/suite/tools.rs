@@ -103,7 +103,7 @@ async fn openclaws_names_are_understood() {
 }
 
 #[tokio::test]
-async fn a_command_that_takes_too_long_is_ended_with_all_it_started() {
+async fn command_that_takes_too_long_is_ended_with_all_it_started() {
     let (suite, model) = scene().await;
     let command = "echo begun; (sleep 2; touch late) & wait";
     let calls = run(
@@ -124,7 +124,7 @@ async fn a_command_that_takes_too_long_is_ended_with_all_it_started() {
 }
 
 #[tokio::test]
-async fn a_command_runs_in_the_background() {
+async fn command_runs_in_the_background() {
     let (suite, model) = scene().await;
     let command = "echo ready; read word; echo got $word; sleep 600";
     let one = |action: &str| json!({"action": action, "sessionId": "p1"});
@@ -169,7 +169,7 @@ async fn a_command_runs_in_the_background() {
 }
 
 #[tokio::test]
-async fn a_command_in_the_background_ends_with_its_turn() {
+async fn command_in_the_background_ends_with_its_turn() {
     let (suite, model) = scene().await;
     let command = "while :; do date +%s%N > alive; sleep 0.05; done";
     run(
@@ -191,7 +191,7 @@ async fn a_command_in_the_background_ends_with_its_turn() {
 }
 
 #[tokio::test]
-async fn what_is_too_much_is_in_a_file() {
+async fn tools_what_is_too_much_is_in_a_file() {
     let (suite, model) = scene().await;
     let calls = run(
         &suite,
@@ -222,7 +222,7 @@ async fn what_is_too_much_is_in_a_file() {
 }
 
 #[tokio::test]
-async fn what_a_command_says_is_heard_while_it_runs() {
+async fn tools_what_a_command_says_is_heard_while_it_runs() {
     let (suite, model) = scene().await;
     let command = "echo early; until [ -e go ]; do sleep 0.05; done; echo late";
     let call = || {
@@ -260,7 +260,7 @@ async fn offered(setup: Setup, model: &Server, calls: &[(&str, Value)]) -> (Stri
 }
 
 #[tokio::test]
-async fn what_is_denied_is_not_there() {
+async fn tools_what_is_denied_is_not_there() {
     let model = Server::start().await.unwrap();
     let setup = Setup::anthropic(&model)
         .set("tools.allow", json!(["exec", "group:fs", "memory_search"]))
@@ -309,7 +309,7 @@ async fn profiles_and_groups_choose() {
 }
 
 #[tokio::test]
-async fn an_agent_has_its_own_policy() {
+async fn agent_has_its_own_policy() {
     let model = Server::start().await.unwrap();
     let list = json!([
         {"id": "main", "default": true},
@@ -330,14 +330,14 @@ async fn an_agent_has_its_own_policy() {
 }
 
 #[tokio::test]
-async fn a_name_of_nothing_is_told() {
+async fn name_of_nothing_is_told() {
     let setup = Setup::offline().set("tools.deny", json!(["exce", "group:fs"]));
     let suite = setup.start().await;
     suite.log.message("\"exce\" is the name of no tool").await;
 }
 
 #[tokio::test]
-async fn a_command_can_have_a_terminal() {
+async fn command_can_have_a_terminal() {
     let (suite, model) = scene().await;
     let command = "test -t 0 && test -t 1 && stty size; read word; echo got $word";
     let write = json!({"action": "write", "sessionId": "p2", "data": "xylophone\n"});

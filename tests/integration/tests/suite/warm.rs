@@ -33,7 +33,7 @@ fn setups(model: &Server) -> Vec<Setup> {
 }
 
 #[tokio::test]
-async fn the_next_message_is_answered_by_the_one_that_stands_ready() {
+async fn next_message_is_answered_by_the_one_that_stands_ready() {
     let model = Server::start().await.unwrap();
     for (number, setup) in setups(&model).into_iter().enumerate() {
         // A gate stays open for everyone once it was released.
@@ -64,7 +64,7 @@ async fn the_next_message_is_answered_by_the_one_that_stands_ready() {
 }
 
 #[tokio::test]
-async fn it_has_our_tools() {
+async fn warm_has_our_tools() {
     let model = Server::start().await.unwrap();
     for setup in setups(&model) {
         let suite = setup
@@ -83,7 +83,7 @@ async fn it_has_our_tools() {
 /// It has them from its start, and the same servers answer it as answered the
 /// message before.
 #[tokio::test]
-async fn it_has_the_tools_of_servers() {
+async fn warm_has_the_tools_of_servers() {
     let model = Server::start().await.unwrap();
     for setup in setups(&model) {
         let server = ToolServer::default();
@@ -113,7 +113,7 @@ async fn it_has_the_tools_of_servers() {
 }
 
 #[tokio::test]
-async fn the_one_that_stands_ready_answers_also_where_there_are_servers() {
+async fn warm_one_that_stands_ready_answers_also_where_there_are_servers() {
     let model = Server::start().await.unwrap();
     for (number, setup) in setups(&model).into_iter().enumerate() {
         let (server, gate) = (ToolServer::default(), format!("served-{number}"));
@@ -140,7 +140,7 @@ async fn the_one_that_stands_ready_answers_also_where_there_are_servers() {
 /// A CLI that stands ready has read its session, what the transcript has not as
 /// well.
 #[tokio::test]
-async fn one_that_has_read_what_is_forgotten_is_ended() {
+async fn warm_one_that_has_read_what_is_forgotten_is_ended() {
     let model = Server::start().await.unwrap();
     let Some(setup) = Setup::claude(&model) else {
         return;
@@ -167,7 +167,7 @@ async fn one_that_has_read_what_is_forgotten_is_ended() {
 
 /// What it read at its start is not what it would read now.
 #[tokio::test]
-async fn one_that_was_told_something_else_does_not_answer() {
+async fn warm_one_that_was_told_something_else_does_not_answer() {
     let model = Server::start().await.unwrap();
     let Some(setup) = Setup::claude(&model) else {
         return;
@@ -194,7 +194,7 @@ async fn one_that_was_told_something_else_does_not_answer() {
 }
 
 #[tokio::test]
-async fn it_ends_with_its_time_its_session_its_settings_and_the_daemons() {
+async fn warm_ends_with_its_time_its_session_its_settings_and_the_daemons() {
     let model = Server::start().await.unwrap();
     let Some(setup) = Setup::claude(&model) else {
         return;
@@ -228,7 +228,7 @@ async fn it_ends_with_its_time_its_session_its_settings_and_the_daemons() {
 }
 
 #[tokio::test]
-async fn nothing_stands_ready_unless_it_is_asked_for() {
+async fn warm_nothing_stands_ready_unless_it_is_asked_for() {
     let model = Server::start().await.unwrap();
     let Some(setup) = Setup::claude(&model) else {
         return;

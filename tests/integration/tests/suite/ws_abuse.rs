@@ -84,7 +84,7 @@ fn resident(suite: &Suite) -> u64 {
 }
 
 #[tokio::test]
-async fn ten_thousand_random_frames_do_nothing() {
+async fn ws_abuse_ten_thousand_random_frames_do_nothing() {
     let (suite, model) = scene().await;
     let (address, token) = (suite.address("http").await, suite.token().await);
     let gateway = suite.daemon("openclaw-gateway");
@@ -149,7 +149,7 @@ async fn strangers_get_nowhere() {
 }
 
 #[tokio::test]
-async fn a_client_that_does_not_read_is_dropped_and_others_go_on() {
+async fn client_that_does_not_read_is_dropped_and_others_go_on() {
     let (suite, _model) = scene().await;
     let mut deaf = Socket::enter(&suite).await;
     let mut good = Socket::enter(&suite).await;

@@ -144,7 +144,7 @@ impl Audit {
 }
 
 #[tokio::test]
-async fn every_method_that_is_advertised_tells_what_is_so() {
+async fn ws_audit_every_method_that_is_advertised_tells_what_is_so() {
     let mut audit = Audit::begin().await;
     before(STAGE, "agents", machine::agents(&mut audit)).await;
     before(STAGE, "conversation", talk::conversation(&mut audit)).await;

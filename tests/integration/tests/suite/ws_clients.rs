@@ -9,7 +9,7 @@ async fn scene() -> (Suite, Server) {
 }
 
 #[tokio::test]
-async fn the_command_line_of_openclaw_works() {
+async fn command_line_of_openclaw_works() {
     let model = Server::start().await.unwrap();
     let setup = Setup::anthropic(&model);
     let suite = setup
@@ -56,7 +56,7 @@ async fn the_command_line_of_openclaw_works() {
 }
 
 #[tokio::test]
-async fn the_client_library_of_openclaw_streams_a_turn() {
+async fn client_library_of_openclaw_streams_a_turn() {
     let (suite, _model) = scene().await;
     let Some(openclaw) = OpenClaw::at(&suite).await else {
         return;

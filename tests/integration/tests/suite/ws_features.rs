@@ -37,7 +37,7 @@ fn text(end: &Value) -> &str {
 }
 
 #[tokio::test]
-async fn the_same_key_is_the_same_run() {
+async fn same_key_is_the_same_run() {
     let (suite, model) = scene().await;
     let mut socket = Socket::enter(&suite).await;
     let slow = send("main", "[[scenario:slow 60]] once", "k");
@@ -121,7 +121,7 @@ async fn collected_messages_are_answered_together() {
 
 /// Said while another turn runs, it goes into that turn.
 #[tokio::test]
-async fn a_steering_message_is_answered_by_the_turn_that_runs() {
+async fn steering_message_is_answered_by_the_turn_that_runs() {
     let (suite, model) = scene().await;
     let mut socket = Socket::enter(&suite).await;
     model.push(Scenario::held("First half and the rest.", "steer"));
@@ -171,7 +171,7 @@ async fn a_steering_message_is_answered_by_the_turn_that_runs() {
 
 /// What is beyond the cap gets no turn, and the next one is told of it.
 #[tokio::test]
-async fn more_messages_than_may_wait_are_summarised() {
+async fn ws_features_more_messages_than_may_wait_are_summarised() {
     let (suite, model) = scene().await;
     let mut socket = Socket::enter(&suite).await;
     model.push(Scenario::held("Busy.", "busy"));
@@ -197,7 +197,7 @@ async fn more_messages_than_may_wait_are_summarised() {
 
 /// A level of thinking is for one message.
 #[tokio::test]
-async fn a_message_may_say_how_much_is_thought() {
+async fn message_may_say_how_much_is_thought() {
     let (suite, model) = scene().await;
     let mut socket = Socket::enter(&suite).await;
     let mut params = send("main", "think hard", "h1");
@@ -229,7 +229,7 @@ async fn a_message_may_say_how_much_is_thought() {
 }
 
 #[tokio::test]
-async fn an_interrupting_message_ends_what_runs() {
+async fn interrupting_message_ends_what_runs() {
     let (suite, _model) = scene().await;
     let mut socket = Socket::enter(&suite).await;
     socket
@@ -378,7 +378,7 @@ async fn approvals_wait_for_whoever_may_decide() {
 }
 
 #[tokio::test]
-async fn a_client_of_seed_002_gets_its_own_events() {
+async fn client_of_seed_002_gets_its_own_events() {
     let (suite, _model) = scene().await;
     let mut socket = Socket::enter_as(&suite, json!({"caps": ["gateway-events-v1"]})).await;
     let calls = "[[scenario:tool execute_shell {\"command\":\"echo hi\"}]]";
@@ -413,7 +413,7 @@ async fn a_client_of_seed_002_gets_its_own_events() {
 }
 
 #[tokio::test]
-async fn a_device_is_paired_here_and_comes_back_with_its_token() {
+async fn device_is_paired_here_and_comes_back_with_its_token() {
     let (suite, _model) = scene().await;
     let (address, token) = (suite.address("http").await, suite.token().await);
     let read = json!(["operator.read"]);

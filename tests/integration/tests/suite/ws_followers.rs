@@ -14,7 +14,7 @@ fn is_change(frame: &Value, reason: &str) -> bool {
 }
 
 #[tokio::test]
-async fn who_follows_a_session_hears_what_others_say_and_what_is_answered() {
+async fn ws_followers_who_follows_a_session_hears_what_others_say_and_what_is_answered() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model).start().await;
     let mut follower = Socket::enter(&suite).await;
@@ -56,7 +56,7 @@ async fn who_follows_a_session_hears_what_others_say_and_what_is_answered() {
 }
 
 #[tokio::test]
-async fn what_is_set_of_a_session_is_shown() {
+async fn ws_followers_what_is_set_of_a_session_is_shown() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model).start().await;
     let mut socket = Socket::enter(&suite).await;
@@ -97,7 +97,7 @@ async fn what_is_set_of_a_session_is_shown() {
 }
 
 #[tokio::test]
-async fn what_a_session_cannot_be_given_is_refused() {
+async fn ws_followers_what_a_session_cannot_be_given_is_refused() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model).start().await;
     let mut socket = Socket::enter(&suite).await;
@@ -150,7 +150,7 @@ async fn what_a_session_cannot_be_given_is_refused() {
 }
 
 #[tokio::test]
-async fn the_configuration_says_what_a_busy_session_does() {
+async fn configuration_says_what_a_busy_session_does() {
     let model = Server::start().await.unwrap();
     let setup = Setup::anthropic(&model).set("messages.queue.mode", "followup");
     let suite = setup

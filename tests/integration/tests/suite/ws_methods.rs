@@ -77,7 +77,7 @@ fn advertised(hello: &Value) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn what_is_promised_is_advertised_and_nothing_else_is_a_method() {
+async fn ws_methods_what_is_promised_is_advertised_and_nothing_else_is_a_method() {
     let (suite, _model) = scene().await;
     let mut socket = Socket::enter(&suite).await;
     let methods = advertised(&socket.seen[1]["payload"]);
@@ -125,7 +125,7 @@ async fn nonsense_is_refused_by_every_method() {
 }
 
 #[tokio::test]
-async fn what_looks_after_agents_by_itself_is_told() {
+async fn ws_methods_what_looks_after_agents_by_itself_is_told() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model)
         .set("agents.defaults.heartbeat.every", "90m")

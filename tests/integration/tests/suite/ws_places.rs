@@ -9,7 +9,7 @@ use crate::ws_schedule::{job, run, with_telegram};
 /// What others hear of it gets nothing that is the user's alone, as in a group's
 /// session itself.
 #[tokio::test]
-async fn an_isolated_run_that_is_told_to_a_group_knows_what_a_group_may() {
+async fn isolated_run_that_is_told_to_a_group_knows_what_a_group_may() {
     let model = Server::start().await.unwrap();
     let suite = with_telegram(&model)
         .note("MEMORY.md", "The safe opens with walrus-47.")
@@ -48,7 +48,7 @@ async fn an_isolated_run_that_is_told_to_a_group_knows_what_a_group_may() {
 
 /// A conversation that others do not hear is told to none of them by a job.
 #[tokio::test]
-async fn a_group_is_told_nothing_of_another_conversation() {
+async fn group_is_told_nothing_of_another_conversation() {
     let model = Server::start().await.unwrap();
     let suite = with_telegram(&model).start().await;
     let mut socket = Socket::enter(&suite).await;

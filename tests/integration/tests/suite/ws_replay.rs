@@ -262,7 +262,7 @@ async fn scopes_are_as_recorded() {
 }
 
 #[tokio::test]
-async fn a_chat_is_told_as_recorded() {
+async fn chat_is_told_as_recorded() {
     let (suite, _model) = suite().await;
     compare(&suite, "chat-send", None).await;
 }
@@ -285,7 +285,7 @@ async fn tools_are_told_as_recorded() {
 }
 
 #[tokio::test]
-async fn a_stream_is_told_as_recorded() {
+async fn stream_is_told_as_recorded() {
     let (suite, _model) = suite().await;
     compare(&suite, "stream", None).await;
 }
@@ -299,7 +299,7 @@ async fn commands_are_told_as_recorded() {
 /// The Claude Code CLI answers, in a session that goes on, whether it was named
 /// or found.
 #[tokio::test]
-async fn the_claude_cli_is_told_as_recorded() {
+async fn claude_cli_is_told_as_recorded() {
     let model = Server::start().await.unwrap();
     for (backend, name) in [("claude-cli", "claude-cli"), ("auto", "claude-cli-resume")] {
         let Some(setup) = Setup::claude(&model) else {
@@ -323,7 +323,7 @@ async fn steering_is_told_as_recorded() {
 /// Up to the end that clients are told: OpenClaw's run goes on a little while
 /// it notices, and then fails with an event of its own.
 #[tokio::test]
-async fn an_aborted_run_is_told_as_recorded() {
+async fn aborted_run_is_told_as_recorded() {
     let (suite, _model) = suite().await;
     let lines = recording("abort");
     let (came, _) = replay(&suite, &lines, None).await;
@@ -338,7 +338,7 @@ async fn an_aborted_run_is_told_as_recorded() {
 
 /// The recording without the second error of the same run: a run ends once.
 #[tokio::test]
-async fn a_refused_key_is_told_as_recorded() {
+async fn refused_key_is_told_as_recorded() {
     let (suite, _model) = suite().await;
     compare(&suite, "errors", None).await;
 }
@@ -346,7 +346,7 @@ async fn a_refused_key_is_told_as_recorded() {
 /// Up to the end of the connection: OpenClaw's gateway waits for what runs,
 /// and here that goes on without it.
 #[tokio::test]
-async fn the_end_of_the_gateway_is_told_as_recorded() {
+async fn end_of_the_gateway_is_told_as_recorded() {
     let (suite, model) = suite().await;
     let lines = recording("shutdown");
     let end = async {

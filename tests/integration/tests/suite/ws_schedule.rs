@@ -87,7 +87,7 @@ async fn jobs_outlive_the_suite_and_what_was_missed_runs_once() {
 }
 
 #[tokio::test]
-async fn no_job_runs_by_itself_while_the_scheduler_is_off() {
+async fn ws_schedule_no_job_runs_by_itself_while_the_scheduler_is_off() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model)
         .set("cron.enabled", false)
@@ -132,7 +132,7 @@ async fn no_job_runs_by_itself_while_the_scheduler_is_off() {
 }
 
 #[tokio::test]
-async fn an_isolated_run_reads_no_answers_of_those_before() {
+async fn isolated_run_reads_no_answers_of_those_before() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model).start().await;
     let mut socket = Socket::enter(&suite).await;
@@ -170,7 +170,7 @@ async fn an_isolated_run_reads_no_answers_of_those_before() {
 }
 
 #[tokio::test]
-async fn a_run_under_way_is_followed_by_the_next_gateway() {
+async fn run_under_way_is_followed_by_the_next_gateway() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model).start().await;
     let mut socket = Socket::enter(&suite).await;

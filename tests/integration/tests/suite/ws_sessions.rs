@@ -294,7 +294,7 @@ async fn pages_of_history_leave_nothing_out() {
 }
 
 #[tokio::test]
-async fn a_session_id_that_is_new_becomes_a_sessions() {
+async fn session_id_that_is_new_becomes_a_sessions() {
     let (suite, _model) = scene().await;
     let mut socket = Socket::enter(&suite).await;
     let params =

@@ -7,7 +7,7 @@ use scripted_model::{Scenario, Server};
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn the_last_time_an_agent_was_woken_is_known_over_restarts() {
+async fn last_time_an_agent_was_woken_is_known_over_restarts() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model).start().await;
     let mut socket = Socket::enter(&suite).await;
@@ -37,7 +37,7 @@ async fn the_last_time_an_agent_was_woken_is_known_over_restarts() {
 /// What happened is in the transcript as what happened, not as something the
 /// user said, and the turns after know of it.
 #[tokio::test]
-async fn an_event_is_kept_as_what_it_was() {
+async fn event_is_kept_as_what_it_was() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model).start().await;
     let mut socket = Socket::enter(&suite).await;
@@ -137,7 +137,7 @@ async fn files_that_are_texts_are_part_of_the_message() {
 }
 
 #[tokio::test]
-async fn an_agent_is_asked_in_the_session_that_is_named_by_its_id() {
+async fn agent_is_asked_in_the_session_that_is_named_by_its_id() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model).start().await;
     let mut socket = Socket::enter(&suite).await;
@@ -157,7 +157,7 @@ async fn an_agent_is_asked_in_the_session_that_is_named_by_its_id() {
 }
 
 #[tokio::test]
-async fn the_first_words_tell_all_sessions_of_each_agent() {
+async fn first_words_tell_all_sessions_of_each_agent() {
     let model = Server::start().await.unwrap();
     let two = json!([{"id": "main"}, {"id": "work"}]);
     let suite = Setup::anthropic(&model)

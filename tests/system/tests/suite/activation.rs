@@ -6,7 +6,7 @@ use crate::stage::{DAEMONS, stage};
 
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn the_first_message_starts_the_daemons() -> Result<()> {
+fn first_message_starts_the_daemons() -> Result<()> {
     let stage = stage()?;
     for daemon in DAEMONS {
         assert_eq!(
@@ -29,7 +29,7 @@ fn the_first_message_starts_the_daemons() -> Result<()> {
 
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn the_model_answers_through_the_sandboxed_agent() -> Result<()> {
+fn model_answers_through_the_sandboxed_agent() -> Result<()> {
     let stage = stage()?;
     let answer = stage.ask("scripted", "[[scenario:text It works on Debian.]]")?;
     ensure!(answer.contains("It works on Debian."), "{answer}");
@@ -59,7 +59,7 @@ fn sockets_are_for_the_user_alone() -> Result<()> {
 
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn the_status_line_has_live_figures() -> Result<()> {
+fn status_line_has_live_figures() -> Result<()> {
     let stage = stage()?;
     stage.ask("main", "hello")?;
     for daemon in DAEMONS {

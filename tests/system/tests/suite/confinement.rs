@@ -6,7 +6,7 @@ use crate::stage::{DAEMONS, KEY, Stage, eventually, stage};
 
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn every_daemon_has_a_filter_and_no_new_privileges() -> Result<()> {
+fn confinement_every_daemon_has_a_filter_and_no_new_privileges() -> Result<()> {
     let stage = stage()?;
     stage.ask("main", "hello")?;
     for daemon in DAEMONS {
@@ -68,7 +68,7 @@ fn gateway_and_memory_do_not_see_the_user_bus() -> Result<()> {
 
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn the_gateway_sees_of_the_home_its_state_and_its_program() -> Result<()> {
+fn gateway_sees_of_the_home_its_state_and_its_program() -> Result<()> {
     let stage = stage()?;
     stage.user("echo secret >~/outside")?;
     stage.ask("main", "hello")?;
@@ -82,7 +82,7 @@ fn the_gateway_sees_of_the_home_its_state_and_its_program() -> Result<()> {
 
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn the_memory_daemon_has_no_network() -> Result<()> {
+fn memory_daemon_has_no_network() -> Result<()> {
     let stage = stage()?;
     stage.ask("main", "hello")?;
     let interfaces = in_proc(&stage, "openclaw-memory", "tail -n +3 /proc/$pid/net/dev")?;
@@ -93,7 +93,7 @@ fn the_memory_daemon_has_no_network() -> Result<()> {
 
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn only_the_runner_has_the_key() -> Result<()> {
+fn confinement_only_the_runner_has_the_key() -> Result<()> {
     let stage = stage()?;
     stage.ask("scripted", "hello")?;
     for (daemon, holds) in [
@@ -115,7 +115,7 @@ fn only_the_runner_has_the_key() -> Result<()> {
 
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn an_agent_writes_in_its_workspace_only() -> Result<()> {
+fn agent_writes_in_its_workspace_only() -> Result<()> {
     let stage = stage()?;
     stage.ask("main", "/run echo inside >inside.txt")?;
     assert_eq!(
@@ -149,7 +149,7 @@ fn an_agent_writes_in_its_workspace_only() -> Result<()> {
 
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn an_agent_reads_nothing_of_the_home() -> Result<()> {
+fn agent_reads_nothing_of_the_home() -> Result<()> {
     let stage = stage()?;
     stage.user("echo TOP-SECRET >~/private-key && chmod 600 ~/private-key")?;
     for path in [
@@ -172,7 +172,7 @@ fn an_agent_reads_nothing_of_the_home() -> Result<()> {
 
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn an_agent_cannot_reach_the_service_manager() -> Result<()> {
+fn agent_cannot_reach_the_service_manager() -> Result<()> {
     let stage = stage()?;
     let runtime = stage.user("echo $XDG_RUNTIME_DIR")?;
     for socket in [

@@ -25,7 +25,7 @@ fn options(runner: &Value) -> Result<String> {
 /// Debian's podman, used by the ordinary user, on a copy of what the suite needs of the machine.
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn a_rootless_container_answers_at_the_level_that_it_gives() -> Result<()> {
+fn rootless_container_answers_at_the_level_that_it_gives() -> Result<()> {
     if is_emulated() {
         test_skip::skipped("a rootless container: tried without QEMU");
         return Ok(());
@@ -60,7 +60,7 @@ fn a_rootless_container_answers_at_the_level_that_it_gives() -> Result<()> {
 /// Debian's docker, with an image of the machine itself.
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn a_container_of_docker_answers_at_the_level_that_it_gives() -> Result<()> {
+fn container_of_docker_answers_at_the_level_that_it_gives() -> Result<()> {
     /// Not the control groups of the machine that this one runs on, which it only reads. The network is that of the
     /// machine, which has none to share.
     const ENGINE: &str = "systemctl stop docker.service docker.socket containerd.service; \

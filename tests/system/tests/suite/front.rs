@@ -18,7 +18,7 @@ const SECRET_FILE: &str = "~/.openclaw/credentials/openclaw-cli-secret";
 
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn the_first_request_starts_the_gateway() -> Result<()> {
+fn first_request_starts_the_gateway() -> Result<()> {
     let stage = stage()?;
     assert_eq!(
         stage.property("openclaw-gateway.socket", "ActiveState")?,
@@ -48,7 +48,7 @@ fn the_first_request_starts_the_gateway() -> Result<()> {
 
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn a_client_waits_while_the_gateway_is_restarted() -> Result<()> {
+fn client_waits_while_the_gateway_is_restarted() -> Result<()> {
     let stage = stage()?;
     get(&stage, MAIN, "/healthz", "")?;
     let before = stage.property("openclaw-gateway.service", "MainPID")?;
@@ -63,7 +63,7 @@ fn a_client_waits_while_the_gateway_is_restarted() -> Result<()> {
 
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn the_shared_session_is_closed_without_a_secret() -> Result<()> {
+fn shared_session_is_closed_without_a_secret() -> Result<()> {
     let stage = stage()?;
     assert_eq!(
         stage.property("openclaw-cli.socket", "ConditionResult")?,
@@ -93,7 +93,7 @@ fn the_shared_session_is_closed_without_a_secret() -> Result<()> {
 
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn another_port_is_written_into_the_units() -> Result<()> {
+fn front_another_port_is_written_into_the_units() -> Result<()> {
     let stage = stage()?;
     let at = |port: &str| format!("OPENCLAW_GATEWAY_PORT={port} openclawctl sockets");
     let reload = "systemctl --user daemon-reload && systemctl --user restart openclaw.target 'openclaw-*.socket'";

@@ -68,7 +68,7 @@ fn clients_resume_through_restarts_of_daemons_and_of_the_target() -> Result<()> 
 /// A restart waits for no turn: it is what all other clients wait for.
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn a_turn_that_says_nothing_keeps_no_restart() -> Result<()> {
+fn turn_that_says_nothing_keeps_no_restart() -> Result<()> {
     let stage = stage()?;
     let asking = stage.start_asking("scripted", "[[scenario:held silent]]")?;
     stage.wait_for_turns(1)?;

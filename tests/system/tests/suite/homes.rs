@@ -42,7 +42,7 @@ fn answered(outcome: Outcome) -> Result<String> {
 
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn a_home_with_a_blank_in_its_path_answers_with_units() -> Result<()> {
+fn home_with_a_blank_in_its_path_answers_with_units() -> Result<()> {
     let machine = machine("/home/two words")?;
     let linger = "loginctl enable-linger guest && systemctl start user@$(id -u guest).service";
     machine.run(Account::Root, linger)?.success()?;
@@ -78,7 +78,7 @@ fn unusual_mounts_and_modes_leave_the_strictest_level() -> Result<()> {
 
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn what_no_home_can_do_without_is_said_at_once() -> Result<()> {
+fn homes_what_no_home_can_do_without_is_said_at_once() -> Result<()> {
     let machine = machine("/home/guest")?;
     let read_only = "mount --bind ~guest ~guest && mount -o remount,bind,ro ~guest";
     for (before, words) in [

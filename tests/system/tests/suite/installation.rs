@@ -7,7 +7,7 @@ use crate::stage::{PROGRAMS, SOURCE, bare_machine};
 
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn it_can_be_repeated_and_taken_back() -> Result<()> {
+fn installation_can_be_repeated_and_taken_back() -> Result<()> {
     let machine = bare_machine(Network::Own)?;
     install(&machine, "")?;
     let first = files(&machine)?;
@@ -26,7 +26,7 @@ fn it_can_be_repeated_and_taken_back() -> Result<()> {
 
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn another_prefix_is_written_into_the_units() -> Result<()> {
+fn installation_another_prefix_is_written_into_the_units() -> Result<()> {
     let machine = bare_machine(Network::Own)?;
     install(&machine, "--prefix ~/elsewhere")?;
     user(&machine, "systemctl --user start openclaw.target")?;
@@ -39,7 +39,7 @@ fn another_prefix_is_written_into_the_units() -> Result<()> {
 /// other one. The same conversation goes on in both shells.
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn another_state_folder_reaches_the_daemons() -> Result<()> {
+fn installation_another_state_folder_reaches_the_daemons() -> Result<()> {
     for (folder, variable) in [
         ("elsewhere/claw", "OPENCLAW_STATE_DIR=$HOME/elsewhere/claw"),
         (".clawdbot", "HOME=$HOME"),

@@ -8,7 +8,7 @@ use crate::stage::{DAEMONS, SOURCE, Stage, eventually, quoted, stage};
 
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn a_run_is_found_in_every_daemon() -> Result<()> {
+fn run_is_found_in_every_daemon() -> Result<()> {
     let stage = stage()?;
     let lines = stage
         .attempt("openclawctl message --json --agent scripted 'hello'")?
@@ -31,7 +31,7 @@ const LINES: usize = 12;
 
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn a_run_is_told_by_openclawctl_and_explained_by_journalctl() -> Result<()> {
+fn run_is_told_by_openclawctl_and_explained_by_journalctl() -> Result<()> {
     let stage = stage()?;
     stage.root(&format!(
         "install -D -m 644 {SOURCE}/packaging/openclaw.catalog \

@@ -9,7 +9,7 @@ const QUICK_KILLS: usize = 20;
 
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn a_message_after_a_kill_is_answered() -> Result<()> {
+fn message_after_a_kill_is_answered() -> Result<()> {
     let stage = stage()?;
     stage.ask("main", "hello")?;
     for daemon in DAEMONS {

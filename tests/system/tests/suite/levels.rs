@@ -75,7 +75,7 @@ pub(crate) fn greeted_by_run(level: &str, shell: impl Fn(&str) -> Result<String>
 
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn the_users_suite_answers_at_the_level_that_is_left() -> Result<()> {
+fn users_suite_answers_at_the_level_that_is_left() -> Result<()> {
     // There its own switches are tried (kernels.rs).
     if is_emulated() {
         test_skip::skipped("levels by the filters of a user's manager: tried without QEMU");
@@ -109,7 +109,7 @@ fn the_users_suite_answers_at_the_level_that_is_left() -> Result<()> {
 
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn a_level_that_is_set_is_refused_until_the_user_says_otherwise() -> Result<()> {
+fn level_that_is_set_is_refused_until_the_user_says_otherwise() -> Result<()> {
     let machine = bare_machine(Network::Own)?;
     keep_from(&machine, NO_NAMESPACES)?;
     user(

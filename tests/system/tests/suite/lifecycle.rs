@@ -6,7 +6,7 @@ use crate::stage::{DAEMONS, eventually, stage};
 
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn a_reload_keeps_the_process() -> Result<()> {
+fn reload_keeps_the_process() -> Result<()> {
     let stage = stage()?;
     stage.ask("main", "hello")?;
     for daemon in DAEMONS {
@@ -127,7 +127,7 @@ fn stopping_the_target_ends_everything() -> Result<()> {
 /// systemd comes to first.
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn a_start_right_after_a_stop_leaves_the_sockets_open() -> Result<()> {
+fn start_right_after_a_stop_leaves_the_sockets_open() -> Result<()> {
     let stage = stage()?;
     for pause in [
         "",

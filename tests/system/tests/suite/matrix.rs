@@ -31,7 +31,7 @@ fn cells(stage: &Stage, backend: &str) -> Result<()> {
 
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn every_backend_has_its_tools_in_units() -> Result<()> {
+fn matrix_every_backend_has_its_tools_in_units() -> Result<()> {
     let stage = stage()?;
     let is_all = std::env::var_os(ALL).is_some();
     let clis = CLIS.iter().filter(|cli| is_all && cli.folder().is_some());

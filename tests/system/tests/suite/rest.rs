@@ -48,7 +48,7 @@ fn daemons_that_have_nothing_to_do_end_well_and_are_started_by_a_message() -> Re
 
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn a_turn_and_a_client_keep_the_daemons() -> Result<()> {
+fn turn_and_a_client_keep_the_daemons() -> Result<()> {
     let stage = stage()?;
     stage.configured(hasty, || {
         let asking = stage.start_asking("scripted", "[[scenario:held turn]]")?;
@@ -106,7 +106,7 @@ fn times_left(stage: &Stage) -> Result<usize> {
 
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn a_job_starts_the_daemons_that_have_left() -> Result<()> {
+fn job_starts_the_daemons_that_have_left() -> Result<()> {
     let stage = stage()?;
     stage.configured(hasty, || {
         // Later than a gateway that has nothing else to do waits for a job.

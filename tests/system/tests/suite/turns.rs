@@ -32,7 +32,7 @@ fn answer_through(gate: &str, meanwhile: impl FnOnce(&Stage) -> Result<()>) -> R
 
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn a_turn_is_a_unit_with_limits() -> Result<()> {
+fn turn_is_a_unit_with_limits() -> Result<()> {
     answer_through("unit", |stage| {
         let unit = unit_of_turn(stage)?;
         let listed =
@@ -63,7 +63,7 @@ fn a_turn_is_a_unit_with_limits() -> Result<()> {
 
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn what_a_turn_used_is_kept() -> Result<()> {
+fn turns_what_a_turn_used_is_kept() -> Result<()> {
     let stage = stage()?;
     stage.ask("scripted", "hello")?;
     let turns = stage.attempt("openclawctl turns --limit 1 --json")?.stdout;
@@ -86,7 +86,7 @@ fn what_a_turn_used_is_kept() -> Result<()> {
 
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn a_turn_sees_no_bus_and_writes_in_its_own_places_only() -> Result<()> {
+fn turn_sees_no_bus_and_writes_in_its_own_places_only() -> Result<()> {
     answer_through("view", |stage| {
         let root = format!(
             "/proc/{}/root",
@@ -122,7 +122,7 @@ fn a_turn_sees_no_bus_and_writes_in_its_own_places_only() -> Result<()> {
 
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn what_stands_ready_for_a_workspace_is_not_used_for_another_one() -> Result<()> {
+fn turns_what_stands_ready_for_a_workspace_is_not_used_for_another_one() -> Result<()> {
     let stage = stage()?;
     for name in ["first", "second"] {
         stage.ask("main", "hello")?;
@@ -136,7 +136,7 @@ fn what_stands_ready_for_a_workspace_is_not_used_for_another_one() -> Result<()>
 
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn a_turn_goes_on_while_daemons_are_restarted() -> Result<()> {
+fn turn_goes_on_while_daemons_are_restarted() -> Result<()> {
     for daemon in ["gateway", "agent-runner", "memory"] {
         answer_through(&format!("restart-{daemon}"), |stage| {
             let unit = format!("openclaw-{daemon}.service");
@@ -152,7 +152,7 @@ fn a_turn_goes_on_while_daemons_are_restarted() -> Result<()> {
 
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn a_turn_goes_on_while_the_suite_is_restarted() -> Result<()> {
+fn turn_goes_on_while_the_suite_is_restarted() -> Result<()> {
     answer_through("restart-all", |stage| {
         let turn = stage.property(&unit_of_turn(stage)?, "MainPID")?;
         stage.user("systemctl --user restart openclaw.target")?;
@@ -164,7 +164,7 @@ fn a_turn_goes_on_while_the_suite_is_restarted() -> Result<()> {
 
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn a_turn_goes_on_while_the_suite_is_upgraded() -> Result<()> {
+fn turn_goes_on_while_the_suite_is_upgraded() -> Result<()> {
     answer_through("upgrade", |stage| {
         let turn = stage.property(&unit_of_turn(stage)?, "MainPID")?;
         let runner = stage.property("openclaw-agent-runner.service", "MainPID")?;
@@ -182,7 +182,7 @@ fn a_turn_goes_on_while_the_suite_is_upgraded() -> Result<()> {
 
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn a_turn_goes_on_while_daemons_are_killed() -> Result<()> {
+fn turn_goes_on_while_daemons_are_killed() -> Result<()> {
     for daemon in ["gateway", "agent-runner", "memory"] {
         answer_through(&format!("kill-{daemon}"), |stage| {
             stage
@@ -225,7 +225,7 @@ fn stopping_its_unit_ends_a_turn_for_everyone() -> Result<()> {
 
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn a_killed_unit_ends_its_turn_with_what_was_said() -> Result<()> {
+fn killed_unit_ends_its_turn_with_what_was_said() -> Result<()> {
     let stage = stage()?;
     let asking = stage.start_asking("scripted", "[[scenario:held killed]]")?;
     stage.wait_for_turns(1)?;

@@ -37,7 +37,7 @@ fn answers(machine: &Machine, account: Account) -> Result<()> {
 /// target starts and answers all the same, and says what mends it.
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn the_second_user_has_a_port_of_his_own() -> Result<()> {
+fn second_user_has_a_port_of_his_own() -> Result<()> {
     let machine = bare_machine(Network::Own)?;
     let first = install(&machine, Account::Claw)?;
     ensure!(!first.contains("gateway.port"), "{first}");

@@ -4,7 +4,7 @@ use openclaw_tools::catalog::{CLAUDE_ONLY, KNOWN};
 use super::*;
 
 #[test]
-fn what_policies_know_is_in_the_table() {
+fn own_what_policies_know_is_in_the_table() {
     let known = KNOWN.iter().flat_map(|tool| tool.claude).copied();
     let names: Vec<&str> = TOOLS.iter().map(|(name, _)| *name).collect();
     for name in known.chain(CLAUDE_ONLY.iter().map(|tool| tool.name)) {
@@ -17,7 +17,7 @@ fn what_policies_know_is_in_the_table() {
 const KNOWN_NAMES: &str = include_str!("../../../../../tests/cli/claude.known");
 
 #[test]
-fn what_the_cli_has_is_in_the_table() {
+fn own_what_the_cli_has_is_in_the_table() {
     let of = |kind: &str| -> Vec<&str> {
         let lines = KNOWN_NAMES.lines();
         lines.filter_map(|line| line.strip_prefix(kind)).collect()
@@ -37,7 +37,7 @@ fn what_the_cli_has_is_in_the_table() {
 }
 
 #[test]
-fn one_of_two_that_do_the_same_is_there() {
+fn own_one_of_two_that_do_the_same_is_there() {
     let policy = |deny: &[&str]| {
         Policy::new(vec![Layer {
             deny: deny.iter().map(|name| (*name).to_owned()).collect(),

@@ -34,7 +34,7 @@ fn names_of_the_loopback_and_addresses_are_ours() {
 }
 
 #[test]
-fn other_names_are_not() {
+fn guard_other_names_are_not() {
     let settings = settings(json!({}));
     for host in [
         "evil.example",
@@ -83,7 +83,7 @@ fn pages_of_the_port_itself_and_allowed_ones_may() {
 }
 
 #[test]
-fn an_unknown_proxy_is_refused_and_a_known_one_believed() {
+fn unknown_proxy_is_refused_and_a_known_one_believed() {
     let headers = [
         ("host", "localhost"),
         ("x-forwarded-for", "8.8.8.8, 10.0.0.9"),
@@ -110,7 +110,7 @@ proptest! {
 
     /// Whatever a page's name is: it is refused unless it is the loopback's.
     #[test]
-    fn no_name_of_a_page_is_taken_for_ours(name in "[a-z0-9]{1,12}(\\.[a-z0-9]{1,12}){1,3}") {
+    fn guard_no_name_of_a_page_is_taken_for_ours(name in "[a-z0-9]{1,12}(\\.[a-z0-9]{1,12}){1,3}") {
         let none = settings(json!({}));
         let literal = name.parse::<IpAddr>().is_ok();
         let ours = literal || name.ends_with(".localhost");
@@ -122,7 +122,7 @@ proptest! {
 
     /// No header makes the guard fail in another way than by an answer.
     #[test]
-    fn any_header_gets_an_answer(host in "[ -~]{0,60}", origin in "[ -~]{0,60}") {
+    fn guard_any_header_gets_an_answer(host in "[ -~]{0,60}", origin in "[ -~]{0,60}") {
         let none = settings(json!({}));
         let _ = ask(&[("host", &host), ("origin", &origin)], &none);
     }

@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_sent_is_put_in() {
+    fn template_what_was_sent_is_put_in() {
         let payload = json!({"messages": [{"from": "a@b", "n": 3, "to": ["x", "y"]}], "none": null,
             "grid": [[1, 2], [3, 4]]});
         let mut headers = HeaderMap::new();
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_put_in_is_no_template() {
+    fn template_what_is_put_in_is_no_template() {
         let payload = json!({"a": "{{b}}", "b": "secret"});
         let sent = Sent {
             payload: &payload,

@@ -89,7 +89,7 @@ fn thing_of_the_kind_that_is_asked_for_is_told_apart() {
 }
 
 #[test]
-fn what_nobody_said_is_not_found() {
+fn find_what_nobody_said_is_not_found() {
     let found = hits("quetzalcoatl");
     assert!(found.iter().all(|hit| hit.parts.text == 0.0), "{found:?}");
 }
@@ -143,7 +143,7 @@ fn found_in(documents: &[Document], question: &str) -> Vec<Hit> {
 }
 
 #[test]
-fn who_is_asked_answers() {
+fn find_who_is_asked_answers() {
     let asked = "Where do the boat and the oars sleep?";
     let reply = |before: &str, path: &str| {
         let answer = ("ada", "The boat? In the shed by the mill.");
@@ -192,7 +192,7 @@ fn message_that_only_repeats_is_a_question_and_a_note_stays_one() {
 }
 
 #[test]
-fn what_says_the_same_keeps_nothing_else_away() {
+fn find_what_says_the_same_keeps_nothing_else_away() {
     let same = (0..150).map(|number| note(&format!("same{number}"), 1, "the boiler is old"));
     let other = |number| format!("house number {number} has some boiler or other that was put in");
     let others = (0..45).map(|number| note(&format!("other{number}"), 1, &other(number)));
@@ -251,7 +251,7 @@ fn lines_of_a_hit_are_those_that_it_shows() {
 }
 
 #[test]
-fn what_is_near_to_a_hit_comes_after_what_is_not() {
+fn find_what_is_near_to_a_hit_comes_after_what_is_not() {
     let folder = tempfile::tempdir().unwrap();
     let table = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/share/embedding");
     let (engine, _) = Engine::open(folder.path(), Options { table: Some(table) }).unwrap();

@@ -119,7 +119,7 @@ fn questions_beside_the_first_count_a_fifth_and_scores_stay_within_one() {
 }
 
 #[test]
-fn what_is_second_for_each_question_may_be_first_for_both() {
+fn fuse_what_is_second_for_each_question_may_be_first_for_both() {
     let folder = tempfile::tempdir().unwrap();
     let engine = engine_of(
         folder.path(),

@@ -119,7 +119,7 @@ fn newer_note_that_says_the_same_anew_comes_first() {
 }
 
 #[test]
-fn only_notes_and_what_the_user_said_replace_others_of_their_kind() {
+fn order_only_notes_and_what_the_user_said_replace_others_of_their_kind() {
     for (newer, older, speaker, expected) in [
         (Kind::Note, Kind::Note, "", true),
         (Kind::Told, Kind::Told, "user", true),
@@ -137,7 +137,7 @@ fn only_notes_and_what_the_user_said_replace_others_of_their_kind() {
 }
 
 #[test]
-fn what_is_appended_to_a_note_of_a_day_is_newer() {
+fn order_what_is_appended_to_a_note_of_a_day_is_newer() {
     let in_one = |line: u32, decay: f64| {
         let mut older = hit("a", 9, 0, "the code is 1");
         let mut newer = hit("a", 8, 0, "the code is 2");
@@ -154,7 +154,7 @@ fn what_is_appended_to_a_note_of_a_day_is_newer() {
 }
 
 #[test]
-fn of_many_the_newest_comes_first_and_others_stay() {
+fn order_of_many_the_newest_comes_first_and_others_stay() {
     let notes = |times: &[i64]| {
         let notes = times.iter().zip(["a", "b", "c", "d"]).zip(0..);
         let note = |((time, path), number): ((&i64, &str), u32)| {

@@ -29,7 +29,7 @@ fn messages() -> Vec<Message> {
 }
 
 #[test]
-fn what_was_put_is_read_with_its_lines_and_who_said_it_when() {
+fn put_what_was_put_is_read_with_its_lines_and_who_said_it_when() {
     let folder = tempfile::tempdir().unwrap();
     let (engine, _) = Engine::open(folder.path(), Options::default()).unwrap();
     let text = "# Garden\n\nThe hen is brown\nand lays.\n\n- corn\n- oats\n";

@@ -158,7 +158,7 @@ fn recalled(
 }
 
 #[test]
-fn who_came_after_who_is_named_is_recalled_first() {
+fn recall_who_came_after_who_is_named_is_recalled_first() {
     let notes = [
         ("a", "El jefe de obra es Damián.", 30),
         ("b", "Damián se jubila, le sustituye Beatriz Cano.", 2),
@@ -176,7 +176,7 @@ fn who_came_after_who_is_named_is_recalled_first() {
 }
 
 #[test]
-fn what_answers_all_of_several_questions_stands_before_what_answers_some() {
+fn recall_what_answers_all_of_several_questions_stands_before_what_answers_some() {
     let notes = [
         ("a", "The plumber is Doctor Holm.", 3),
         ("b", "The plumber costs 80 € an hour.", 3),
@@ -192,7 +192,7 @@ fn what_answers_all_of_several_questions_stands_before_what_answers_some() {
 }
 
 #[test]
-fn what_is_said_before_a_question_keeps_no_answer_away() {
+fn recall_what_is_said_before_a_question_keeps_no_answer_away() {
     let notes = [
         ("a", "The plumber lives in Linz.", 3),
         ("b", "The tent is in the attic.", 3),

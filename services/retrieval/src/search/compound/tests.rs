@@ -20,7 +20,7 @@ fn pair(first: &str, second: &str) -> Option<(String, String)> {
 }
 
 #[test]
-fn a_word_is_taken_apart_where_both_parts_are_words() {
+fn word_is_taken_apart_where_both_parts_are_words() {
     assert_eq!(parts("zahnarzttermin"), pair("zahnarzt", "termin"));
     // With what joins them, and the most even of several.
     assert_eq!(parts("arbeitszimmer"), pair("arbeit", "zimm"));
@@ -85,7 +85,7 @@ fn akin_are_words_that_begin_alike() {
 }
 
 #[test]
-fn no_more_longer_words_are_added_than_are_looked_for() {
+fn compound_no_more_longer_words_are_added_than_are_looked_for() {
     let letters = || (b'a'..=b'z').map(char::from);
     let words: Vec<String> = letters()
         .flat_map(|a| letters().map(move |b| format!("hausq{a}{b}q")))

@@ -45,7 +45,7 @@ fn best_comes_first_and_of_equals_the_first() {
 }
 
 #[test]
-fn what_is_like_what_was_chosen_comes_later() {
+fn diversity_what_is_like_what_was_chosen_comes_later() {
     // The second says nearly the same as the first.
     let alike = [(0.9, 0.0), (0.8, 2.0), (0.7, 90.0)];
     assert_eq!(order(&alike, 0.7), [0, 2, 1]);

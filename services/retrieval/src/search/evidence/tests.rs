@@ -100,7 +100,7 @@ fn kind_of_fact_that_is_asked_for_has_to_be_there() {
 }
 
 #[test]
-fn what_was_done_is_not_told_by_what_only_stands_under_it() {
+fn evidence_what_was_done_is_not_told_by_what_only_stands_under_it() {
     let bought = SearchWord {
         is_doing: true,
         ..word("buy", "purchas")
@@ -116,7 +116,7 @@ fn what_was_done_is_not_told_by_what_only_stands_under_it() {
 }
 
 #[test]
-fn what_is_not_tolerated_is_told_by_what_is_not_taken() {
+fn evidence_what_is_not_tolerated_is_told_by_what_is_not_taken() {
     let avoid = SearchWord {
         is_of_intolerance: true,
         ..word("take", "allerg")
@@ -151,7 +151,7 @@ fn fact_that_a_word_names_stands_for_it_where_that_is_asked_for() {
 }
 
 #[test]
-fn what_may_be_done_is_told_best_by_what_says_so() {
+fn evidence_what_may_be_done_is_told_best_by_what_says_so() {
     let word = word("dog", "");
     let wanted = Wanted::new(&[(&word, 1.0)], (Traits::default(), Sought::PERMISSION));
     let share = |text: &str| of(&wanted, (text, ("", false)), Language::English).share;
@@ -249,7 +249,7 @@ fn sentences_beside_one_another_tell_of_the_same() {
 }
 
 #[test]
-fn what_stands_before_the_name_that_is_asked_for_is_of_somebody_else() {
+fn evidence_what_stands_before_the_name_that_is_asked_for_is_of_somebody_else() {
     let words = [(name("ada"), 1.0), (word("fox", ""), 1.0)];
     is_near(share(&words, "Ada came. A fox slept.", ""), 0.5 + 0.5 * 0.9);
     // Neither sentence has the other's word.
@@ -370,7 +370,7 @@ fn verb_that_is_needed_is_missed_more_than_others() {
 }
 
 #[test]
-fn what_the_writer_calls_theirs_is_not_of_who_is_asked_about() {
+fn evidence_what_the_writer_calls_theirs_is_not_of_who_is_asked_about() {
     let words = [(name("ada"), 1.0), (word("passport", ""), 1.0)];
     let share = |text: &str| share(&words, text, "");
     let of_ada = share("Ada called. The passport is in the drawer.");
@@ -392,7 +392,7 @@ fn tells_in(language: Language, words: &[&SearchWord], text: &str, above: &str) 
 
 /// What a word that is missing counts, of which nothing is told; it weighs two beside a fox.
 #[test]
-fn what_is_missing_counts_by_what_the_word_is() {
+fn evidence_what_is_missing_counts_by_what_the_word_is() {
     let fox = word("fox", "");
     let plain = || word("live", "");
     let share = |missing: SearchWord, asked: Traits, text: &str| {
@@ -476,7 +476,7 @@ fn name_is_there_once_it_is_in_any_sentence() {
 }
 
 #[test]
-fn what_a_sentence_names_itself_may_be_the_writers() {
+fn evidence_what_a_sentence_names_itself_may_be_the_writers() {
     let (ada, passport) = (name("ada"), word("passport", ""));
     let share = |text: &str| tells_in(Language::English, &[&ada, &passport], text, "");
     is_near(share("Ada has my passport."), 1.0);
@@ -488,7 +488,7 @@ fn what_a_sentence_names_itself_may_be_the_writers() {
 
 /// In German a name is written as any noun is.
 #[test]
-fn what_is_somebodys_is_not_of_a_noun_that_is_missing() {
+fn evidence_what_is_somebodys_is_not_of_a_noun_that_is_missing() {
     let noun = |own: &str, related: &str| SearchWord {
         is_noun: true,
         ..word(own, related)
@@ -512,7 +512,7 @@ fn what_is_somebodys_is_not_of_a_noun_that_is_missing() {
 }
 
 #[test]
-fn what_another_owns_is_not_told_of_the_one_who_is_asked_about() {
+fn evidence_what_another_owns_is_not_told_of_the_one_who_is_asked_about() {
     let mut keys = Vec::new();
     analysis::words("\u{9774}", |word| match word {
         analysis::Word::Exact(word) | analysis::Word::Plain(word) => keys.push(term::key(word)),

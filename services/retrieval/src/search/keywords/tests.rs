@@ -224,7 +224,7 @@ fn words_of_nearly_the_same_meaning_count_less() {
 }
 
 #[test]
-fn only_what_is_asked_for_is_scored() {
+fn keywords_only_what_is_asked_for_is_scored() {
     let snapshot = snapshot(&parts());
     let mut query = Query::new("x", 0);
     query.sources = vec![Source::Memory];
@@ -251,7 +251,7 @@ fn only_what_is_asked_for_is_scored() {
 }
 
 #[test]
-fn of_many_words_the_rarest_are_looked_for() {
+fn keywords_of_many_words_the_rarest_are_looked_for() {
     let snapshot = snapshot(&parts());
     let query = Query::new("x", 0);
     let space = Space::new(&snapshot, &query);

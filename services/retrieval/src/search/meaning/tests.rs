@@ -117,7 +117,7 @@ fn cosines_are_of_units_and_of_what_is_around_them() {
 }
 
 #[test]
-fn what_is_not_searched_and_what_another_table_made_has_no_cosine() {
+fn meaning_what_is_not_searched_and_what_another_table_made_has_no_cosine() {
     let table = table();
     let snapshot = snapshot(&table);
     let mut query = Query::new("x", 0);

@@ -255,7 +255,7 @@ fn pairs_that_say_a_day_give_way_to_it_and_others_stay() {
 }
 
 #[test]
-fn long_question_is_looked_at_up_to_its_limit() {
+fn question_long_question_is_looked_at_up_to_its_limit() {
     let letters = "\u{e4}".repeat(TEXT_LIMIT);
     assert_eq!(start(&letters).len(), TEXT_LIMIT);
     assert_eq!(
@@ -444,7 +444,7 @@ fn words_are_found_in_other_languages_and_once_each() {
 }
 
 #[test]
-fn what_is_not_tolerated_is_found_in_other_languages() {
+fn question_what_is_not_tolerated_is_found_in_other_languages() {
     let question = of_both("What can't Rosalind eat?");
     let eat = word_of(&question, "eat");
     let german = eat

@@ -12,13 +12,13 @@ fn shown(passage: &str, question: &str) -> Snippet {
 }
 
 #[test]
-fn a_short_passage_is_shown_whole() {
+fn short_passage_is_shown_whole() {
     let snippet = shown("one\ntwo fox", "fox");
     assert_eq!((snippet.line, snippet.text.as_str()), (0, "one\ntwo fox"));
 }
 
 #[test]
-fn of_a_long_one_the_lines_around_the_match() {
+fn snippet_of_a_long_one_the_lines_around_the_match() {
     let mut lines: Vec<String> = (0..120).map(|n| format!("- line number {n}")).collect();
     lines[30] = "- the fox and the hen".to_owned();
     lines[33] = "- the fox again".to_owned();
@@ -30,7 +30,7 @@ fn of_a_long_one_the_lines_around_the_match() {
 }
 
 #[test]
-fn at_the_end_the_lines_before_are_shown_too() {
+fn snippet_at_the_end_the_lines_before_are_shown_too() {
     let mut lines: Vec<String> = (0..60).map(|n| format!("- line number {n}")).collect();
     lines[59] = "- fox".to_owned();
     let snippet = shown(&lines.join("\n"), "fox");
@@ -54,7 +54,7 @@ fn lines_are_shown_that_just_fit() {
 }
 
 #[test]
-fn a_long_line_is_cut_around_the_match() {
+fn snippet_long_line_is_cut_around_the_match() {
     let line = format!("{}a fox {}", "word ".repeat(200), "word ".repeat(50));
     let snippet = shown(&line, "fox");
     assert!(snippet.text.contains("a fox"));

@@ -93,7 +93,7 @@ fn batches(events: &[Kind], outcome: &Kind) -> (Vec<Vec<Value>>, Assembly) {
 }
 
 #[test]
-fn a_plain_reply_is_one_entry_as_recorded() {
+fn plain_reply_is_one_entry_as_recorded() {
     let events = [
         Kind::Thinking {
             text: "hm".to_owned(),
@@ -125,7 +125,7 @@ fn a_plain_reply_is_one_entry_as_recorded() {
 }
 
 #[test]
-fn a_response_is_complete_when_the_next_one_begins() {
+fn response_is_complete_when_the_next_one_begins() {
     let events = [
         text("let me look"),
         call("c1"),
@@ -184,7 +184,7 @@ fn partial_text_is_kept_whatever_ends_the_run() {
 }
 
 #[test]
-fn the_last_entry_says_how_the_run_ended_also_after_a_result() {
+fn last_entry_says_how_the_run_ended_also_after_a_result() {
     let (batches, _) = batches(&[call("c1"), result("c1", "one")], &done());
     let last = &batches[0];
     assert_eq!(last.len(), 3);
@@ -194,7 +194,7 @@ fn the_last_entry_says_how_the_run_ended_also_after_a_result() {
 }
 
 #[test]
-fn a_failed_tool_keeps_tool_type_and_message() {
+fn failed_tool_keeps_tool_type_and_message() {
     let failure = Kind::ToolResult(ToolResult {
         call_id: "c1".to_owned(),
         success: false,
@@ -216,7 +216,7 @@ fn a_failed_tool_keeps_tool_type_and_message() {
 }
 
 #[test]
-fn a_very_long_reply_goes_on_in_another_entry() {
+fn very_long_reply_goes_on_in_another_entry() {
     let piece = "x".repeat(ENTRY_LIMIT / 2 + 1);
     let (batches, _) = batches(&[text(&piece), text(&piece), text("end")], &done());
     assert_eq!(batches.len(), 2);
@@ -224,7 +224,7 @@ fn a_very_long_reply_goes_on_in_another_entry() {
 }
 
 #[test]
-fn what_is_said_before_steering_is_an_entry_and_no_end() {
+fn assembler_what_is_said_before_steering_is_an_entry_and_no_end() {
     let mut assembler = Assembler::new("r", Default::default());
     let steered = Kind::Steered {
         run_ids: vec!["other".to_owned()],
@@ -267,7 +267,7 @@ fn signed(signature: &str, redacted: bool) -> Kind {
 }
 
 #[test]
-fn each_block_of_thinking_has_its_signature_and_the_entry_its_maker() {
+fn assembler_each_block_of_thinking_has_its_signature_and_the_entry_its_maker() {
     let events = [
         thought("o"),
         thought("ne"),

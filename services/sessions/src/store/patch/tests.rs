@@ -39,7 +39,7 @@ fn fields_are_set_and_cleared() {
 }
 
 #[test]
-fn an_auth_profile_is_the_users_choice_unless_it_says_otherwise() {
+fn auth_profile_is_the_users_choice_unless_it_says_otherwise() {
     let of = |entry: &SessionEntry| {
         let text = |name| entry.get::<String>(name);
         (text(AUTH_PROFILE), text(AUTH_PROFILE_SOURCE))
@@ -111,7 +111,7 @@ fn limits_are_set_together_or_one_by_one() {
 }
 
 #[test]
-fn what_is_not_allowed_is_named_with_what_is() {
+fn patch_what_is_not_allowed_is_named_with_what_is() {
     for (name, value, part) in [
         ("colour", Value::from("red"), "there are label"),
         ("thinkingLevel", "deep".into(), "minimal"),

@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_read_and_one_that_cannot_be_is_named() {
+    fn file_is_read_and_one_that_cannot_be_is_named() {
         let state = tempfile::tempdir().unwrap();
         assert!(read(state.path()).unwrap().is_empty());
         let folder = state.path().join("credentials");

@@ -26,7 +26,7 @@ fn resolve(gateway: Value, hooks: Value, variables: &[(&str, &str)]) -> Result<G
 }
 
 #[test]
-fn the_defaults_are_openclaws_on_the_loopback() {
+fn defaults_are_openclaws_on_the_loopback() {
     let settings = resolve(json!({}), json!({}), &[]).unwrap();
     assert_eq!((settings.port, settings.cli.port), (18789, 8080));
     assert!(settings.address.is_loopback() && !settings.port_is_chosen);
@@ -36,7 +36,7 @@ fn the_defaults_are_openclaws_on_the_loopback() {
 }
 
 #[test]
-fn the_environment_comes_before_the_file_and_credentials_before_both() {
+fn environment_comes_before_the_file_and_credentials_before_both() {
     let variables = [
         ("OPENCLAW_GATEWAY_PORT", "19000"),
         ("OPENCLAW_GATEWAY_TOKEN", "outside"),
@@ -51,7 +51,7 @@ fn the_environment_comes_before_the_file_and_credentials_before_both() {
 }
 
 #[test]
-fn an_empty_secret_is_none() {
+fn empty_secret_is_none() {
     let variables = [("OPENCLAW_CLI_SECRET", "  ")];
     let gateway = json!({"auth": {"token": ""}, "cli": {"secret": ""}});
     let settings = resolve(gateway, json!({}), &variables).unwrap();
@@ -59,7 +59,7 @@ fn an_empty_secret_is_none() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_by_its_key() {
+fn gateway_what_cannot_be_is_refused_by_its_key() {
     let cases = [
         (json!({"bind": "moon"}), "gateway.bind"),
         (json!({"bind": "custom"}), "gateway.customBindHost"),

@@ -24,7 +24,7 @@ fn main_with(sandbox: &str) -> AgentSettings {
 }
 
 #[test]
-fn the_agents_own_word_comes_last_and_denials_add_up() {
+fn agents_own_word_comes_last_and_denials_add_up() {
     let global = tools("{deny: ['exec'], exec: {ask: 'always', allowlist: ['make']}}");
     let own = tools("{deny: ['write'], exec: {ask: 'off', safeBins: ['jq']}}");
     let settings = resolve(&[&global, &own]);
@@ -101,7 +101,7 @@ fn openclaws_words_are_understood() {
 }
 
 #[test]
-fn nobody_is_asked_only_where_nothing_can_be_done() {
+fn tools_nobody_is_asked_only_where_nothing_can_be_done() {
     let ask = |sandbox: &str, is_apart| main_with(sandbox).ask(is_apart);
     for (sandbox, is_apart, expected) in [
         ("{}", true, Ask::Off),
@@ -115,7 +115,7 @@ fn nobody_is_asked_only_where_nothing_can_be_done() {
 }
 
 #[test]
-fn who_does_not_know_the_machine_takes_a_level_that_may_come_out_lower_for_a_lower_one() {
+fn tools_who_does_not_know_the_machine_takes_a_level_that_may_come_out_lower_for_a_lower_one() {
     for (sandbox, missing, expected) in [
         ("{}", Missing::Refuse, Ask::OnMiss),
         ("{level: 'workspace'}", Missing::Refuse, Ask::OnMiss),
@@ -128,7 +128,7 @@ fn who_does_not_know_the_machine_takes_a_level_that_may_come_out_lower_for_a_low
 }
 
 #[test]
-fn a_server_that_cannot_be_takes_only_itself_away() {
+fn server_that_cannot_be_takes_only_itself_away() {
     let mcp: Mcp = json5::from_str(
         "{servers: {
             good: {command: 'srv', args: ['-x'], env: {A: 'b'}, network: 'none'},
@@ -258,7 +258,7 @@ fn server_is_as_it_is_written() {
 }
 
 #[test]
-fn what_servers_need_and_is_not_there_is_named() {
+fn tools_what_servers_need_and_is_not_there_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let text = folder.path().to_str().unwrap();
     std::fs::write(folder.path().join("file"), "").unwrap();

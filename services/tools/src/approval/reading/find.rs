@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_lists_are_sorted() {
+    fn lists_are_sorted() {
         assert!(ALONE.is_sorted() && WITH_VALUE.is_sorted());
     }
 }

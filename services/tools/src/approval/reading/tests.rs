@@ -157,12 +157,12 @@ fn usual_commands_only_read() {
 }
 
 #[test]
-fn a_list_of_words_knows_no_patterns() {
+fn list_of_words_knows_no_patterns() {
     let words = ["sort", "*"].map(Word::plain);
     assert_eq!(refuses(&words), None);
 }
 
 #[test]
-fn the_list_is_sorted() {
+fn list_is_sorted() {
     assert!(PROGRAMS.windows(2).all(|two| two[0].name < two[1].name));
 }

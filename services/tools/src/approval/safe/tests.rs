@@ -211,7 +211,7 @@ fn profile_says_how_many_words_and_which_options_there_may_be() {
 }
 
 #[test]
-fn only_programs_of_trusted_folders_are_safe() {
+fn safe_only_programs_of_trusted_folders_are_safe() {
     let path = "/usr/local/bin:/usr/bin:/bin:/opt/x";
     let bins = |trusted: &[&str], there: &'static [&'static str]| {
         let bins = SafeBins::new(&names(&["head", "wc"]), &BTreeMap::new(), &names(trusted));
@@ -229,7 +229,7 @@ fn only_programs_of_trusted_folders_are_safe() {
 }
 
 #[test]
-fn what_is_no_safe_bin_is_said() {
+fn safe_what_is_no_safe_bin_is_said() {
     let own = BTreeMap::from([("mine".to_owned(), Profile::default())]);
     let problem = |name| SafeBins::problem(name, &own);
     assert_eq!((problem("head"), problem("mine")), (None, None));

@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn of_much_news_the_end_is_told_and_the_rest_counted() {
+    fn log_of_much_news_the_end_is_told_and_the_rest_counted() {
         let most = 24 * 1024;
         let log = Log::create("much").unwrap();
         log.push("x".repeat(most).as_bytes());
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_file_does_not_take_is_counted_and_said() {
+    fn log_what_the_file_does_not_take_is_counted_and_said() {
         let log = Log::create("full").unwrap();
         let piece = vec![b'z'; 1024 * 1024];
         for _ in 0..64 {

@@ -138,13 +138,13 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_comes_back_whole() {
+    fn capture_what_fits_comes_back_whole() {
         let exact = vec![b'x'; HEAD_BYTES + TAIL_BYTES];
         assert_eq!(capture(&[&exact]).text().as_bytes(), exact);
     }
 
     #[test]
-    fn more_keeps_both_ends_and_names_the_gap() {
+    fn capture_more_keeps_both_ends_and_names_the_gap() {
         let mut capture = capture(&[b"first "]);
         for _ in 0..1000 {
             capture.push(&[b'.'; 1000]);
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn all_of_it_is_in_a_file_when_it_is_more() {
+    fn capture_all_of_it_is_in_a_file_when_it_is_more() {
         let mut capture = Capture::named("test");
         capture.push(&vec![b'a'; HEAD_BYTES + TAIL_BYTES]);
         assert_eq!(capture.file(), None);
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn no_character_is_broken_at_the_gap() {
+    fn capture_no_character_is_broken_at_the_gap() {
         let long = "€".repeat(20_000);
         let text = capture(&[long.as_bytes()]).text();
         assert!(!text.contains('\u{FFFD}'));

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_passed_on_where_nothing_is_pending() {
+    fn live_nothing_is_passed_on_where_nothing_is_pending() {
         let count = Arc::new(Mutex::new(0));
         let counter = Arc::clone(&count);
         let listener = move |_: &str, _: &str| *counter.lock().unwrap() += 1;

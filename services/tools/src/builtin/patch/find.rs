@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_quoted() {
+    fn find_what_is_not_there_is_quoted() {
         let error = apply("a\n", &[hunk(&[], &["b", "c"], &[])]).unwrap_err();
         assert!(error.to_string().ends_with("b\nc"), "{error}");
         let error = apply("a\n", &[hunk(&["fn"], &["a"], &[])]).unwrap_err();

@@ -91,7 +91,7 @@ fn tools_are_called_and_answered() {
 }
 
 #[test]
-fn what_it_says_becomes_what_to_do() {
+fn output_what_it_says_becomes_what_to_do() {
     for (said, code) in [
         ("Not logged in · Please run /login", Code::NotLoggedIn),
         (
@@ -134,7 +134,7 @@ fn output_says_why_by_the_fields_of_its_last_message_and_its_result() {
 }
 
 #[test]
-fn a_result_about_something_else_is_not_the_answer() {
+fn result_about_something_else_is_not_the_answer() {
     let kinds = kinds(&[
         r#"{"type":"system","subtype":"task_notification","task_id":"b","status":"stopped"}"#,
         r#"{"type":"result","subtype":"success","is_error":false,"num_turns":0,"result":"","origin":{"kind":"task-notification"},"total_cost_usd":0.5}"#,
@@ -162,7 +162,7 @@ fn words_of_its_own_are_told_once() {
 }
 
 #[test]
-fn what_runs_in_the_background_is_told_of_when_it_ends_with_the_turn() {
+fn output_what_runs_in_the_background_is_told_of_when_it_ends_with_the_turn() {
     let started = |id: &str, what: &str| {
         serde_json::json!({"type": "system", "subtype": "task_started", "task_id": id, "description": what}).to_string()
     };
@@ -194,7 +194,7 @@ fn what_runs_in_the_background_is_told_of_when_it_ends_with_the_turn() {
 }
 
 #[test]
-fn a_line_that_is_not_json_is_noted_and_decides_only_a_crash() {
+fn line_that_is_not_json_is_noted_and_decides_only_a_crash() {
     let mut output = Output::new("s".to_owned(), None, LIMITS);
     assert!(matches!(
         output.line("Segfault at 0x0").as_slice(),

@@ -115,7 +115,7 @@ mod tests {
     use super::sent;
 
     #[test]
-    fn every_time_of_a_delta_is_found() {
+    fn told_every_time_of_a_delta_is_found() {
         let frame = r#"{"event":"chat","payload":{"deltaText":"12 34 ","message":{"text":"1 2"}}}"#;
         assert_eq!(sent(frame).collect::<Vec<_>>(), [12, 34]);
         assert_eq!(sent("{}").count(), 0);

@@ -158,7 +158,7 @@ fn tried_on(scene: &Scene, side: &Side, abi: i32) -> Result<(Vec<Tried>, BTreeSe
 
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn nothing_escapes_and_everything_would() -> Result<()> {
+fn escape_nothing_escapes_and_everything_would() -> Result<()> {
     let count = all().count();
     ensure!(count >= LEAST, "only {count} attempts");
     let scene = scene()?;
@@ -196,7 +196,7 @@ fn nothing_escapes_and_everything_would() -> Result<()> {
 
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn nothing_that_is_left_behind_is_followed_or_obeyed() -> Result<()> {
+fn escape_nothing_that_is_left_behind_is_followed_or_obeyed() -> Result<()> {
     let scene = scene()?;
     let problems = on_both(|side| {
         let found = planted::planted_on(&scene, side)?;
@@ -212,7 +212,7 @@ fn nothing_that_is_left_behind_is_followed_or_obeyed() -> Result<()> {
 
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn a_turn_does_not_fill_the_disk() -> Result<()> {
+fn turn_does_not_fill_the_disk() -> Result<()> {
     const FILL: &str =
         "cd fill && for i in $(seq 400); do head -c 1M /dev/zero >$i || exit 0; sleep 0.01; done";
     let scene = scene()?;
@@ -242,7 +242,7 @@ fn a_turn_does_not_fill_the_disk() -> Result<()> {
 /// Proves something only where the machine has cgroup v2 of its own: elsewhere nobody holds the unit to its memory.
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn a_turn_that_uses_too_much_memory_is_ended_and_told_so() -> Result<()> {
+fn turn_that_uses_too_much_memory_is_ended_and_told_so() -> Result<()> {
     const BOMB: &str = "perl -e '$x = \"x\" x (600 << 20); print length $x'";
     if !is_emulated() {
         return Ok(());
@@ -270,7 +270,7 @@ fn endless_output_ends() -> Result<()> {
 
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn a_list_of_hosts_is_a_list() -> Result<()> {
+fn list_of_hosts_is_a_list() -> Result<()> {
     let scene = scene()?;
     let tunnel = |target: &str| {
         format!(
@@ -309,7 +309,7 @@ fn a_list_of_hosts_is_a_list() -> Result<()> {
 /// A network namespace of its own is the other machine.
 #[test]
 #[ignore = "boots a machine, needs root"]
-fn a_server_with_the_whole_network_reaches_other_machines_and_not_this_one() -> Result<()> {
+fn server_with_the_whole_network_reaches_other_machines_and_not_this_one() -> Result<()> {
     let scene = scene()?;
     let agent = CONFINED.iter().find(|agent| agent.id == "server-wide");
     let agent = agent.context("no server has the whole network")?;

@@ -69,7 +69,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
-    fn what_is_shown_has_no_secret_in_it(
+    fn file_what_is_shown_has_no_secret_in_it(
         secrets in prop::collection::vec(secret(), 5),
         is_escaped in any::<[bool; 5]>(),
         (comment, is_twice, kind) in (0..5_usize, any::<bool>(), any::<u8>()),
