@@ -96,8 +96,7 @@ pub fn put_away(path: &Path, why: Why, now_ms: i64) -> Result<Option<PathBuf>, E
     Ok(Some(archive))
 }
 
-/// Removes a transcript for good, with what was copied of it; false when there
-/// was none.
+/// Removes a transcript for good, with what was copied of it; false when there was none.
 pub fn remove(path: &Path) -> Result<bool, Error> {
     let aside = transcript::aside_path(path);
     disk::if_there(fs::remove_file(&aside)).map_err(Error::io("remove", &aside))?;

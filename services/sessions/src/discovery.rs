@@ -24,8 +24,7 @@ pub use range::Range;
 /// are a few entries of state.
 const HEAD_LINES: usize = 200;
 
-/// User messages that are looked at: what a conversation is about is said at
-/// its beginning.
+/// User messages that are looked at: what a conversation is about is said at its beginning.
 const HEAD_MESSAGES: usize = 5;
 
 /// Where to look.
@@ -35,8 +34,7 @@ pub struct Scope {
     pub agents: PathBuf,
     /// Only this agent's.
     pub agent: Option<String>,
-    /// Working directories that say nothing of a project: the agents' own
-    /// workspaces.
+    /// Working directories that say nothing of a project: the agents' own workspaces.
     pub workspaces: Vec<PathBuf>,
     /// Most transcripts to return.
     pub limit: usize,

@@ -77,8 +77,7 @@ pub fn set_aside(path: &Path, stamp_ms: i64) -> Result<std::path::PathBuf, Error
     Ok(aside)
 }
 
-/// Gives `path` a second name beside it that outlives its being replaced, and
-/// returns that name.
+/// Gives `path` a second name beside it that outlives its being replaced, and returns that name.
 pub(crate) fn keep_as_edited(path: &Path, stamp_ms: i64) -> Result<std::path::PathBuf, Error> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".edited-{stamp_ms}"));

@@ -164,8 +164,7 @@ impl NewExchange {
     }
 }
 
-/// The exchanges of a transcript since its last reset, but for those of runs
-/// that have no end yet.
+/// The exchanges of a transcript since its last reset, but for those of runs that have no end yet.
 pub fn exchanges(path: &Path, is_open: impl Fn(&str) -> bool) -> Result<Vec<NewExchange>, Error> {
     let mut exchanges: Vec<(Option<String>, NewExchange)> = Vec::new();
     for line in Lines::open(path)? {

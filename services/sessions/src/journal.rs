@@ -25,8 +25,7 @@ use crate::time::now_ms;
 use crate::transcript::{self, Transcript};
 use segment::Segment;
 
-/// Most bytes of a batch: what is long takes its time for the bytes, and would
-/// take it twice.
+/// Most bytes of a batch: what is long takes its time for the bytes, and would take it twice.
 const BATCH_LIMIT: u64 = 1024 * 1024;
 
 /// Bytes after which the transcripts should follow; some ten thousand entries.

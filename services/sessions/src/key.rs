@@ -11,15 +11,13 @@ use crate::agent::AgentId;
 pub use form::E164_DIGITS;
 pub use route::{Chat, DmScope, IdentityLinks, InvalidRoute, Route};
 
-/// Longest key in bytes, as OpenClaw's protocol has it. It bounds a journal
-/// field and an index key.
+/// Longest key in bytes, as OpenClaw's protocol has it. It bounds a journal field and an index key.
 pub const KEY_LIMIT: usize = 512;
 
 /// Keys without an agent that stand for themselves in OpenClaw's index.
 const BARE_KEYS: [&str; 2] = ["global", "unknown"];
 
-/// A canonical session key: `agent:<agent>:<rest>` or one of OpenClaw's bare
-/// keys, lowercase.
+/// A canonical session key: `agent:<agent>:<rest>` or one of OpenClaw's bare keys, lowercase.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionKey {
     text: String,

@@ -1,5 +1,4 @@
-//! The session index of one agent: `sessions.json` and the transcripts beside
-//! it.
+//! The session index of one agent: `sessions.json` and the transcripts beside it.
 
 mod adopt;
 mod behind;
@@ -241,8 +240,7 @@ impl Store {
         }
     }
 
-    /// Notes the length and the messages of a transcript, which were counted
-    /// or are known.
+    /// Notes the length and the messages of a transcript, which were counted or are known.
     pub fn set_count(&mut self, key: &SessionKey, count: Count) {
         let slot = self.slots.get_mut(key.as_str());
         if let Some(entry) = slot.and_then(Slot::session_mut)

@@ -61,8 +61,7 @@ pub struct Call {
 }
 
 impl HistoryMessage {
-    /// What `message` says and the run it belongs to; None when it is not for
-    /// prompts.
+    /// What `message` says and the run it belongs to; None when it is not for prompts.
     pub fn of(message: &Message) -> Option<(Option<String>, Self)> {
         if message.is_command() {
             return None;

@@ -1,5 +1,4 @@
-//! The messages at the end of a transcript: read from the file, or kept in
-//! memory while it grows.
+//! The messages at the end of a transcript: read from the file, or kept in memory while it grows.
 
 use std::collections::{HashSet, VecDeque};
 use std::fs::File;
@@ -210,8 +209,7 @@ impl Tail {
         }
     }
 
-    /// The newest turns that fit into `tokens`, when what is kept is enough to
-    /// say which these are.
+    /// The newest turns that fit into `tokens`, when what is kept is enough to say which these are.
     pub fn history(&self, tokens: usize, waiting: &HashSet<String>) -> Option<History> {
         let mut need = Need::new(budget(tokens));
         let own = self
@@ -297,8 +295,7 @@ impl Need {
         self.begun |= matches!(past.said, HistoryMessage::User { .. });
     }
 
-    /// The newest turn is wanted from its user message on, even when it is too
-    /// long.
+    /// The newest turn is wanted from its user message on, even when it is too long.
     fn is_met(&self) -> bool {
         (self.begun && self.spent > self.budget)
             || self.spent > self.budget.saturating_mul(OVERREAD)

@@ -144,8 +144,7 @@ impl Turn {
         self.retain(|_| false);
     }
 
-    /// Drops calls and results that are not wanted, then assistant messages
-    /// that say nothing more.
+    /// Drops calls and results that are not wanted, then assistant messages that say nothing more.
     fn retain(&mut self, wanted: impl Fn(&str) -> bool) {
         self.0.retain_mut(|past| match &mut past.said {
             HistoryMessage::User { .. } => true,

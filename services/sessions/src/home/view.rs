@@ -15,8 +15,7 @@ use crate::time::iso_seconds;
 /// What the document ends in, as it is written here.
 const END: &str = "\n  ]\n}\n";
 
-/// What is before the time of the last change, as it is written here. Both
-/// times are of one length.
+/// What is before the time of the last change, as it is written here. Both times are of one length.
 const BEFORE_UPDATED: &str =
     "{\n  \"id\": \"home\",\n  \"created_at\": \"2026-02-25T10:00:00Z\",\n  \"updated_at\": \"";
 

@@ -3,8 +3,7 @@
 //! of generation and body (u32), and the body: for each extent the lengths of
 //! path (u16) and bytes (u32), the offset (u64), path and bytes. Little-endian.
 //!
-//! After the last record there may be those of an earlier generation, whose sums
-//! are wrong now.
+//! After the last record there may be those of an earlier generation, whose sums are wrong now.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -59,8 +58,7 @@ impl Written {
         Ok(bytes.and_then(|bytes| Self::parse(&bytes)))
     }
 
-    /// Everything up to the first record that is not whole: what comes then
-    /// was never acknowledged.
+    /// Everything up to the first record that is not whole: what comes then was never acknowledged.
     pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
         let (head, mut rest) = bytes.split_at_checked(HEAD)?;
         let (boot_id, generation) = parse_head(head)?;

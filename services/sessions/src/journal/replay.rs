@@ -16,8 +16,7 @@ use crate::transcript::Line;
 /// Only the owner reads conversations.
 const PRIVATE_FILE: u32 = 0o600;
 
-/// Files that are made durable at the same time: they share commits of the
-/// file system's journal.
+/// Files that are made durable at the same time: they share commits of the file system's journal.
 const THREADS: usize = 8;
 
 /// What came after the journal was written.
@@ -44,8 +43,7 @@ pub(super) fn apply(written: &Written, root: &Path, since: Since) -> Result<Reco
     Ok(recovered)
 }
 
-/// Makes files and their names durable. One that is not there any more has
-/// nothing to lose.
+/// Makes files and their names durable. One that is not there any more has nothing to lose.
 pub(super) fn sync(paths: &BTreeSet<PathBuf>, root: &Path) -> Result<(), Error> {
     let all: Vec<&PathBuf> = paths.iter().collect();
     let share = all.len().div_ceil(THREADS).max(1);

@@ -154,8 +154,7 @@ fn records_that_were_there_before_are_not_taken_for_new_ones() {
     let mut transcripts = machine.transcripts(2);
     for _ in 0..3 {
         let (mut journal, _) = machine.journal();
-        // Lines of the same length, so that an old record begins where the
-        // new one ends.
+        // Lines of the same length, so that an old record begins where the new one ends.
         for _ in 0..3 {
             say(&mut transcripts[0], "aaaa");
             commit(&mut journal, &mut transcripts[..1]);

@@ -10,8 +10,7 @@ const KINDS: [&str; 7] = [
     "direct", "dm", "group", "channel", "room", "thread", "topic",
 ];
 
-/// First parts that are no channels: keys such as `cron:<job>` stay as they are
-/// below the agent.
+/// First parts that are no channels: keys such as `cron:<job>` stay as they are below the agent.
 const SOURCES: [&str; 10] = [
     "direct",
     "cron",

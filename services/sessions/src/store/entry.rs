@@ -190,8 +190,7 @@ impl SessionEntry {
         self.text("label")
     }
 
-    /// `provider/model`, or a model alone, that this session wants instead of
-    /// its agent's.
+    /// `provider/model`, or a model alone, that this session wants instead of its agent's.
     pub fn model_override(&self) -> Option<String> {
         let model = self.text("modelOverride")?;
         Some(match self.text("providerOverride") {

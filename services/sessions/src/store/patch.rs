@@ -324,8 +324,7 @@ impl Patch {
     }
 }
 
-/// OpenClaw's reason, by which what somebody archived is told from what was too
-/// old or too many.
+/// OpenClaw's reason, by which what somebody archived is told from what was too old or too many.
 fn note_archived_by_hand(entry: &mut SessionEntry, is_archived: bool) {
     entry.clear("archivedBy");
     if is_archived {

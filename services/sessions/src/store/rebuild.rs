@@ -69,8 +69,7 @@ pub(crate) fn transcripts(dir: &Path) -> Result<Vec<(PathBuf, String)>, Error> {
     Ok(transcripts)
 }
 
-/// Whether a file of this name is a transcript; OpenClaw keeps traces of runs
-/// beside them.
+/// Whether a file of this name is a transcript; OpenClaw keeps traces of runs beside them.
 pub(crate) fn is_transcript(name: &str) -> bool {
     name.ends_with(".jsonl") && !name.ends_with(".trajectory.jsonl") && !name.starts_with('.')
 }

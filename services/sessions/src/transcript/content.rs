@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// A message's content: users' messages are often plain text, the rest is
-/// blocks.
+/// A message's content: users' messages are often plain text, the rest is blocks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Content {
@@ -14,8 +13,7 @@ pub enum Content {
     Blocks(Vec<Block>),
 }
 
-/// What OpenClaw writes for people in the place of thinking that its model alone
-/// can read.
+/// What OpenClaw writes for people in the place of thinking that its model alone can read.
 const REDACTED_THINKING: &str = "[Reasoning redacted]";
 
 /// In a block of thinking: what its model takes it back by.
@@ -94,8 +92,7 @@ impl Block {
         }
     }
 
-    /// Notes the signature of a block of thinking; false when it has one, or is
-    /// no thinking.
+    /// Notes the signature of a block of thinking; false when it has one, or is no thinking.
     pub fn sign(&mut self, signature: &str) -> bool {
         match self {
             Self::Thinking { rest, .. } if !rest.contains_key(SIGNATURE) => {

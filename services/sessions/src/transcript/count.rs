@@ -14,8 +14,7 @@ use crate::error::Error;
 /// Whose messages count.
 const ROLES: [&str; 3] = ["user", "assistant", "toolResult"];
 
-/// What has been counted. Transcripts only grow, so the next count starts at
-/// `bytes`.
+/// What has been counted. Transcripts only grow, so the next count starts at `bytes`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Count {
     /// The file's length when it was counted, up to the last whole line.

@@ -231,15 +231,13 @@ impl Message {
         }
     }
 
-    /// The channel over which it came, and its sender's key; `None` where it
-    /// does not say.
+    /// The channel over which it came, and its sender's key; `None` where it does not say.
     pub fn arrival(&self) -> Option<(&str, Option<&str>)> {
         let key = self.own(SENDER_KEY).and_then(Value::as_str);
         Some((self.channel()?, key))
     }
 
-    /// Notes where on its channel a user's message came from; what that is, is
-    /// its writer's.
+    /// Notes where on its channel a user's message came from; what that is, is its writer's.
     pub fn set_route(&mut self, route: Value) {
         self.set_own(ROUTE, route);
     }
