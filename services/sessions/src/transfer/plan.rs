@@ -219,8 +219,17 @@ impl<'a> Folder<'a> {
         Ok(())
     }
 
+    /// A key that no session has. Those of two ids that differ in the size of their letters
+    /// alone would be one.
     fn own_key(&self, entry: &SessionEntry) -> SessionKey {
-        SessionKey::imported(self.agent, entry.session_id())
+        let id = entry.session_id();
+        let mut key = SessionKey::imported(self.agent, id);
+        let mut number = 1;
+        while self.existing.is_taken(&key) {
+            number += 1;
+            key = SessionKey::imported(self.agent, &format!("{id}-{number}"));
+        }
+        key
     }
 
     fn skip(&mut self, name: &str, reason: impl Into<String>) {

@@ -200,6 +200,22 @@ fn sessions_are_taken_over_without_an_index_too() {
 }
 
 #[test]
+fn keys_of_ids_that_differ_in_case_alone_are_two() {
+    let folder = Folder::new();
+    let ids = ["abc", "aBc", "abC"];
+    for id in ids {
+        folder.transcript(id, None, 3);
+    }
+    let plan = folder.plan(Existing::default());
+    assert_eq!(plan.skipped.len(), 0, "{:?}", plan.skipped);
+    let mut keys: Vec<_> = plan.takeovers.iter().map(|it| it.key.as_str()).collect();
+    keys.sort_unstable();
+    let imported = "agent:main:imported:abc";
+    let numbered = [2, 3].map(|number| format!("{imported}-{number}"));
+    assert_eq!(keys, [imported, &numbered[0], &numbered[1]]);
+}
+
+#[test]
 fn files_that_are_no_sessions_are_named_with_the_reason() {
     let folder = Folder::new();
     for (name, part) in [
