@@ -18,7 +18,7 @@ use crate::store::{self, SessionEntry, Store};
 pub use export::{exported_index, exported_name};
 pub use harmless::LeftOut;
 pub use moves::{move_in, move_out};
-pub use plan::{plan, plan_within};
+pub use plan::plan;
 
 /// A file of another sessions folder, copied to where it can be worked with.
 #[derive(Debug, Clone, PartialEq, Eq)]

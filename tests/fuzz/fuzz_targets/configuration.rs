@@ -6,10 +6,10 @@ use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
 use openclaw_config::pipeline::{alias, include, merge, normalize, overrides, variables};
-use openclaw_settings::defaults;
 use openclaw_config::schema::Schema;
-use openclaw_settings::Settings;
 use openclaw_config::{Environment, KeyPath, Paths, edit, parse, redact, substitute};
+use openclaw_settings::Settings;
+use openclaw_settings::defaults;
 use serde_json::{Value, json};
 
 fuzz_target!(|text: &str| {
@@ -30,22 +30,36 @@ fn key(text: &str) -> KeyPath {
 
 fn edits(path: &Path, text: &str, document: &Value) {
     let mut keys = vec![key("gateway.port"), key("new"), key("a.b.c")];
-    keys.extend(document.as_object().into_iter().flatten().flat_map(|(name, value)| {
-        let own = KeyPath::default().child(name);
-        let inner = value.as_object().and_then(|fields| fields.keys().next_back());
-        let below = own.child(inner.map_or("0", String::as_str));
-        [own, below]
-    }));
+    keys.extend(
+        document
+            .as_object()
+            .into_iter()
+            .flatten()
+            .flat_map(|(name, value)| {
+                let own = KeyPath::default().child(name);
+                let inner = value
+                    .as_object()
+                    .and_then(|fields| fields.keys().next_back());
+                let below = own.child(inner.map_or("0", String::as_str));
+                [own, below]
+            }),
+    );
     for key in keys {
         let mut expected = document.clone();
         if let Ok(edited) = edit::set(text, &key, &json!({"x": [1]})) {
             assert!(key.put(&mut expected, json!({"x": [1]})));
-            assert_eq!(parse::parse(path, &edited).expect("an edit keeps it valid"), expected);
+            assert_eq!(
+                parse::parse(path, &edited).expect("an edit keeps it valid"),
+                expected
+            );
         }
         let mut expected = document.clone();
         if let Ok(edited) = edit::unset(text, &key) {
             assert!(key.take(&mut expected).is_some());
-            assert_eq!(parse::parse(path, &edited).expect("an edit keeps it valid"), expected);
+            assert_eq!(
+                parse::parse(path, &edited).expect("an edit keeps it valid"),
+                expected
+            );
         }
     }
 }

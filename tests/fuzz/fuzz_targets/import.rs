@@ -36,7 +36,7 @@ fuzz_target!(|bytes: &[u8]| {
     let (mut store, _) = Store::open(&sessions, AgentId::main(), 0).expect("an empty store");
     let existing = Existing::of(&store).expect("an empty store");
     let existing = HashMap::from([(AgentId::main(), existing)]);
-    let plan = transfer::plan(&files, &existing).expect("a plan");
+    let plan = transfer::plan(&files, &existing, &|| u64::MAX).expect("a plan");
     let here: BTreeSet<PathBuf> = found(&staging);
     assert!(here.iter().all(|path| path.starts_with(&staging)));
     assert!(here.iter().map(length).sum::<u64>() < UNPACKED);
@@ -142,7 +142,11 @@ fn found(folder: &Path) -> BTreeSet<PathBuf> {
     let mut files = BTreeSet::new();
     for entry in fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
-        if path.is_dir() && !path.is_symlink() { files.extend(found(&path)) } else { _ = files.insert(path) }
+        if path.is_dir() && !path.is_symlink() {
+            files.extend(found(&path))
+        } else {
+            _ = files.insert(path)
+        }
     }
     files
 }

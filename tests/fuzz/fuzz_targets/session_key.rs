@@ -9,7 +9,9 @@ fuzz_target!(|text: &str| {
     let agent = AgentId::main();
     let other: AgentId = "other".parse().expect("an agent id");
     for parse in [SessionKey::parse, SessionKey::stored] {
-        let Ok(key) = parse(text, &agent) else { continue };
+        let Ok(key) = parse(text, &agent) else {
+            continue;
+        };
         assert!(key.as_str().len() <= KEY_LIMIT);
         assert!(!key.as_str().contains(char::is_control));
         if key.as_str().starts_with("agent:") {
@@ -28,7 +30,11 @@ fuzz_target!(|text: &str| {
             chat,
             thread: Some(peer.to_owned()),
         };
-        for scope in [DmScope::Main, DmScope::PerPeer, DmScope::PerAccountChannelPeer] {
+        for scope in [
+            DmScope::Main,
+            DmScope::PerPeer,
+            DmScope::PerAccountChannelPeer,
+        ] {
             if let Ok(key) = route.key(&agent, scope, &links) {
                 assert_eq!(SessionKey::parse(key.as_str(), &agent), Ok(key));
             }

@@ -30,7 +30,9 @@ fuzz_target!(|bytes: &[u8]| {
     fs::write(&path, bytes).expect("write the input");
     read(&path);
     append(&path);
-    let archive = archive::put_away(&path, Why::Deleted, 0).expect("put away").expect("an archive");
+    let archive = archive::put_away(&path, Why::Deleted, 0)
+        .expect("put away")
+        .expect("an archive");
     let back = folder.join("back.jsonl");
     archive::unpack(&archive, &back, u64::MAX - 1).expect("unpack");
     fs::remove_file(archive).expect("remove");
@@ -55,9 +57,16 @@ fn read(path: &PathBuf) {
     for tokens in [0, 10, 100_000] {
         history::load(path, tokens, &waiting).expect("load");
     }
-    let page = Wanted { skip: 1, limit: 3, all: true };
+    let page = Wanted {
+        skip: 1,
+        limit: 3,
+        all: true,
+    };
     let page = reading::page(path, page).expect("page");
-    let messages = page.entries.iter().filter(|entry| matches!(entry, Paged::Message(_)));
+    let messages = page
+        .entries
+        .iter()
+        .filter(|entry| matches!(entry, Paged::Message(_)));
     assert!(messages.count() <= 3);
     transcript::of_run(path, "r").expect("the entries of a run");
     home::exchanges(path, |_| false).expect("exchanges");
@@ -79,11 +88,18 @@ fn append(path: &PathBuf) {
         cwd: PathBuf::from("/w"),
     };
     let mut transcript = Transcript::open(path, origin).expect("open").transcript;
-    let reset = Draft::from(Marker::Reset { reason: "new".to_owned() });
+    let reset = Draft::from(Marker::Reset {
+        reason: "new".to_owned(),
+    });
     let message = Message::User(UserMessage::of_run("r", "x", 1));
-    let ids = transcript.append([reset, message.into()], 1).expect("append");
+    let ids = transcript
+        .append([reset, message.into()], 1)
+        .expect("append");
     let reading = transcript::read(path).expect("read");
-    assert_eq!(reading.lines.last().and_then(Line::id), Some(ids[1].as_str()));
+    assert_eq!(
+        reading.lines.last().and_then(Line::id),
+        Some(ids[1].as_str())
+    );
     let history = history::load(path, 1000, &HashSet::new()).expect("load");
     assert_eq!(history.messages.len(), 1);
     assert_eq!(transcript::of_run(path, "r").expect("of run").len(), 1);

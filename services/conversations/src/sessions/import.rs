@@ -96,7 +96,7 @@ impl Sessions {
         let place = folder.path().to_owned();
         let planned = blocking(move || {
             let room = || room::beside_reserve(&place);
-            transfer::plan_within(&files, &existing, &room)
+            transfer::plan(&files, &existing, &room)
         });
         let mut plan = planned.await?;
         plan.skipped.extend(skipped);

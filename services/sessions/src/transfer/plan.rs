@@ -20,13 +20,8 @@ const UNPACKED_LIMIT: u64 = 4 << 30;
 
 /// Plans the takeover of `files` by agents that have `existing` already.
 /// Transcripts are taken over byte for byte; archives are unpacked beside
-/// their copies for it.
-pub fn plan(files: &[StagedFile], existing: &HashMap<AgentId, Existing>) -> Result<Plan, Error> {
-    plan_within(files, existing, &|| u64::MAX)
-}
-
-/// As [`plan`]; what is unpacked takes no more of the disk than `room` says before each.
-pub fn plan_within(
+/// their copies for it, each into no more bytes than `room` says before.
+pub fn plan(
     files: &[StagedFile],
     existing: &HashMap<AgentId, Existing>,
     room: &dyn Fn() -> u64,

@@ -220,7 +220,7 @@ fn recorded_folders_are_taken_over_and_told_apart() {
     fs::write(legacy.path().join("x.trajectory.jsonl"), "{}\n").unwrap();
     let mut files = staged(legacy.path());
     files.extend(staged(archive.path()));
-    let plan = transfer::plan(&files, &HashMap::new()).unwrap();
+    let plan = transfer::plan(&files, &HashMap::new(), &|| u64::MAX).unwrap();
     let keys: Vec<_> = plan
         .takeovers
         .iter()
@@ -246,7 +246,7 @@ fn recorded_folders_are_taken_over_and_told_apart() {
     let here = recorded("legacy");
     let (store, _) = Store::open(here.path(), AgentId::main(), NOW).unwrap();
     let existing = [(AgentId::main(), Existing::of(&store).unwrap())].into();
-    let again = transfer::plan(&files[..2], &existing).unwrap();
+    let again = transfer::plan(&files[..2], &existing, &|| u64::MAX).unwrap();
     assert!(again.takeovers.is_empty());
     assert!(again.skipped[0].reason.contains("is here already"));
 }

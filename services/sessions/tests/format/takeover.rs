@@ -16,6 +16,9 @@ use serde_json::json;
 
 use crate::{NOW, user};
 
+/// A disk that takes everything.
+const ROOMY: fn() -> u64 = || u64::MAX;
+
 /// When the staged files were changed.
 const CHANGED: i64 = NOW - 5000;
 
@@ -67,7 +70,7 @@ impl Folder {
 
     fn plan(&self, existing: Existing) -> Plan {
         let existing = HashMap::from([(AgentId::main(), existing)]);
-        transfer::plan(&self.staged("main"), &existing).unwrap()
+        transfer::plan(&self.staged("main"), &existing, &ROOMY).unwrap()
     }
 }
 
@@ -344,7 +347,7 @@ fn agents_have_their_own_sessions() {
     ops.transcript("a", Some("agent:ops:x"), 5);
     let mut files = main.staged("main");
     files.extend(ops.staged("ops"));
-    let plan = transfer::plan(&files, &HashMap::new()).unwrap();
+    let plan = transfer::plan(&files, &HashMap::new(), &ROOMY).unwrap();
     let keys: Vec<_> = plan.takeovers.iter().map(|one| one.key.as_str()).collect();
     assert_eq!(keys, ["agent:main:x", "agent:ops:x"]);
     assert_eq!(plan.takeovers[1].staged, ops.0.path().join("a.jsonl"));
