@@ -81,8 +81,17 @@ pub enum Error {
 
 impl StateLock {
     /// Takes the lock of `program` on the state directory; `stop` is the
-    /// command that ends this process.
+    /// command that ends this process. Why the last holder ended counts no more.
     pub fn take(paths: &Paths, program: &str, stop: String) -> Result<Self, Error> {
+        let lock = Self::take_to_start(paths, program, stop)?;
+        lock.forget_end();
+        Ok(lock)
+    }
+
+    /// As [`take`](Self::take), by the daemon itself: why the last one ended stays said until
+    /// this one [works](Self::forget_end) or ends for another reason. Whoever asks while
+    /// daemons are started one after the other, none of which can work, finds it every time.
+    pub fn take_to_start(paths: &Paths, program: &str, stop: String) -> Result<Self, Error> {
         let path = paths.state_lock(program);
         let failed = |source| Error::Open {
             path: path.clone(),
@@ -113,7 +122,7 @@ impl StateLock {
             since: now(),
             runtime: paths.runtime.clone(),
             stop,
-            ended: None,
+            ended: read(&locked).and_then(|last| last.ended),
         };
         // The lock holds without it: on a full disk nobody can be named.
         let _ = write(&locked, &holder);
@@ -123,8 +132,19 @@ impl StateLock {
         })
     }
 
-    /// Leaves word why its holder ends, where starting it again changes nothing;
-    /// the next one that takes the lock removes it. Nobody is told on a full disk.
+    /// Takes back what was said of the end of the last holder.
+    pub fn forget_end(&self) {
+        if self.holder.ended.is_some() {
+            let holder = Holder {
+                ended: None,
+                ..self.holder.clone()
+            };
+            let _ = write(&self.file, &holder);
+        }
+    }
+
+    /// Leaves word why its holder ends, where starting it again changes nothing.
+    /// Nobody is told on a full disk.
     pub fn say_end(&self, why: String) {
         let holder = Holder {
             ended: Some(why),
@@ -153,7 +173,7 @@ pub fn holder(paths: &Paths, program: &str) -> Option<Holder> {
 }
 
 /// Why the last holder of the lock of `program` ends or has ended, where starting it
-/// again changes nothing and nobody has taken the lock since.
+/// again changes nothing and none has worked since.
 pub fn ended(paths: &Paths, program: &str) -> Option<String> {
     read(&File::open(paths.state_lock(program)).ok()?)?.ended
 }
@@ -293,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn ended_is_said_until_the_lock_is_taken_again() {
+    fn ended_is_said_until_a_holder_works() {
         let folder = tempfile::tempdir().unwrap();
         let paths = paths(folder.path());
         let gateway = "openclaw-gateway";
@@ -304,8 +324,18 @@ mod tests {
         drop(lock);
         assert_eq!(ended(&paths, gateway).as_deref(), Some("too old"));
         assert_eq!(holder(&paths, gateway), None);
+        let start = || StateLock::take_to_start(&paths, gateway, "kill it".to_owned()).unwrap();
+        drop(start());
+        assert_eq!(ended(&paths, gateway).as_deref(), Some("too old"), "killed");
+        let lock = start();
+        assert_eq!(ended(&paths, gateway).as_deref(), Some("too old"));
+        lock.forget_end();
+        assert_eq!(ended(&paths, gateway), None, "it works");
+        lock.say_end("too new".to_owned());
+        assert_eq!(ended(&paths, gateway).as_deref(), Some("too new"));
+        drop(lock);
         let lock = take(&paths, gateway).unwrap();
-        assert_eq!(ended(&paths, gateway), None, "it runs");
+        assert_eq!(ended(&paths, gateway), None, "taken by what mends it");
         drop(lock);
         assert_eq!(ended(&paths, gateway), None, "it ended as it was asked");
     }

@@ -13,7 +13,11 @@ pub(crate) struct Lasting(pub(crate) anyhow::Error);
 
 /// The exit code for an error that ended a daemon.
 pub fn code(error: &anyhow::Error) -> ExitCode {
-    let code = if error.is::<openclaw_config::Error>() || error.is::<Lasting>() {
+    ExitCode::from(number(error))
+}
+
+pub(crate) fn number(error: &anyhow::Error) -> u8 {
+    if error.is::<openclaw_config::Error>() || error.is::<Lasting>() {
         CONFIG
     } else if error.is::<listeners::Error>() {
         USAGE
@@ -21,6 +25,5 @@ pub fn code(error: &anyhow::Error) -> ExitCode {
         HELD
     } else {
         FAILURE
-    };
-    ExitCode::from(code)
+    }
 }

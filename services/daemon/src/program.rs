@@ -3,6 +3,8 @@
 use std::future::Future;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
 use nix::sys::stat::{Mode, umask};
 use openclaw_config::state_lock::StateLock;
@@ -43,10 +45,22 @@ pub struct Daemon<S = Settings> {
     pub last_word: LastWord,
 }
 
+/// How long a daemon that starting again does not help is there before it ends.
+const BEFORE_THE_NEXT: Duration = Duration::from_millis(400);
+
 /// Where a daemon says why starting it again changes nothing: with its lock on the state.
 /// The default has none, and says it to nobody.
 #[derive(Debug, Default)]
 pub struct LastWord(Option<Arc<StateLock>>);
+
+impl LastWord {
+    /// Takes back what the last one said that could not start.
+    pub(crate) fn take_back(&self) {
+        if let Self(Some(lock)) = self {
+            lock.forget_end();
+        }
+    }
+}
 
 impl<S> Daemon<S> {
     /// The failure to end with, where starting this daemon again does not mend `error`:
@@ -92,7 +106,11 @@ where
         Ok(()) => ExitCode::from(exit::SUCCESS),
         Err(error) => {
             failure::report("run the daemon", error.as_ref());
-            exit::code(&error)
+            let code = exit::number(&error);
+            if code != exit::FAILURE {
+                pause();
+            }
+            ExitCode::from(code)
         }
     }
 }
@@ -156,7 +174,21 @@ where
     });
     // Blocking work that outlived its deadline must not hold the exit.
     runtime.shutdown_background();
+    if !matches!(&result, Err(error) if error.is::<exit::Lasting>()) {
+        lock.forget_end();
+    }
     result
+}
+
+/// Keeps a socket open whose daemon cannot start: each connection starts it, and a service manager
+/// that starts it more often than `StartLimitBurst=` in `StartLimitIntervalSec=` (120 in 30 s, in
+/// the units) has the socket fail, also for later when what was wrong is mended.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the event loop has ended, and nothing is waited for but time"
+)]
+fn pause() {
+    thread::sleep(BEFORE_THE_NEXT);
 }
 
 /// Makes the state directory this user's alone and this process its owner.

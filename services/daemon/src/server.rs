@@ -90,6 +90,7 @@ where
 
     let mut probe = Probe::new(&socket);
     probe.check().await.context("serve the control socket")?;
+    daemon.last_word.take_back();
     daemon.notifier.ready();
     let _watchdog =
         AbortOnDropHandle::new(tokio::spawn(watchdog::feed(daemon.notifier.clone(), probe)));

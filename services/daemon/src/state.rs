@@ -10,7 +10,7 @@ const RUN: &str = "run.lock";
 pub(crate) fn take(environment: &Environment, program: &str) -> anyhow::Result<StateLock> {
     let paths = Paths::resolve(environment)?;
     let stop = stop(environment, &paths);
-    Ok(StateLock::take(&paths, program, stop)?)
+    Ok(StateLock::take_to_start(&paths, program, stop)?)
 }
 
 /// Whether `error` says that another process owns the state.

@@ -229,7 +229,8 @@ impl Recovery {
 fn go_on(submitter: &Submitter, message: Sent, options: TurnOptions) {
     let extra = Extra {
         sender: Sender::program(),
-        ..Extra::from(options)
+        turn: options,
+        ..Extra::default()
     };
     match submitter.submit(message, extra, None) {
         Ok(_) => tracing::info!("the interrupted run is gone on with, as session.interrupted says"),

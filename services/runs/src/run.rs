@@ -15,7 +15,7 @@ use openclaw_proto::gateway::{Accepted, Route};
 use openclaw_sessions::transcript::GATEWAY;
 use openclaw_sessions::{SessionKey, now_ms};
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 use tracing::Span;
 
@@ -191,6 +191,17 @@ impl Run {
         let _ = self.stopped_at.set(Instant::now());
         self.breaker.cancel();
         is_live
+    }
+
+    /// Ends the run when `limit` has passed and it has not ended by itself.
+    pub(crate) fn end_after(self: &Arc<Self>, limit: Duration, reason: &str) {
+        let (run, reason) = (Arc::clone(self), reason.to_owned());
+        // Not among the tasks that a stop waits for.
+        tokio::spawn(async move {
+            if timeout(limit, run.log.ended()).await.is_err() {
+                run.end(&reason);
+            }
+        });
     }
 
     /// Waits until the run is stopped and the runner had its time to end its turn.

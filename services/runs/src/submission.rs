@@ -108,6 +108,9 @@ impl Submitter {
         if let Start::Same(run) = self.runs.start(&run) {
             return Ok((run, true));
         }
+        if let Some(deadline) = &extra.turn.deadline {
+            run.end_after(deadline.left(), &deadline.reason);
+        }
         if let Some(Reading::Order(order)) = command {
             let answer = self.commands.clone();
             let answer = answer.answer(Arc::clone(&run), message.text, order);

@@ -27,11 +27,9 @@ use openclaw_daemon::{Configuration, failure};
 use openclaw_inbound::SaidAs;
 use openclaw_notable::{self as notable, Spoken};
 use openclaw_proto::event::Kind;
-use openclaw_proto::runner::ContextFile;
 use openclaw_proto::{memory, runner};
 use openclaw_sessions::now_ms;
 use openclaw_sessions::transcript::Message;
-use serde_json::{Map, Value};
 use tokio_util::task::TaskTracker;
 
 use crate::approvals::Approvals;
@@ -60,39 +58,18 @@ const ANEW: &str = "✅ New session started.";
 /// A client's options beside its message.
 #[derive(Debug, Clone, Default)]
 pub struct Extra {
-    /// Put after the bootstrap files, for this turn.
-    pub instructions: Vec<ContextFile>,
+    /// What it wants for its turn alone.
+    pub turn: TurnOptions,
     /// A conversation that the client had elsewhere, put into the transcript before the message.
     pub earlier: Vec<Message>,
     /// What becomes of it when the session is busy; None: it is answered next. When
     /// the gateway dies it waits no more, and each message has a turn of its own.
     pub queue: Option<QueueRequest>,
-    /// `provider/model` for this turn, instead of the session's.
-    pub model: Option<String>,
-    /// How much is thought in this turn, instead of what the session says.
-    pub thinking_level: Option<String>,
-    /// Limits of this turn, beside and instead of the session's: a JSON object as that has it.
-    pub limits: Map<String, Value>,
-    /// Without the files that a conversation begins with.
-    pub light_context: bool,
     /// The sender. What it may do by that is settled when it is accepted.
     pub sender: Sender,
     /// What a channel may edit of it as long as no model knows it. The agent is told of
     /// an edit all the same, also by another gateway.
     pub said_as: Option<SaidAs>,
-}
-
-impl From<TurnOptions> for Extra {
-    fn from(options: TurnOptions) -> Self {
-        Self {
-            instructions: options.instructions,
-            model: options.model,
-            thinking_level: options.thinking_level,
-            limits: options.limits,
-            light_context: options.light_context,
-            ..Self::default()
-        }
-    }
 }
 
 /// Runs turns, with all that one needs.
@@ -135,23 +112,12 @@ impl Turns {
         mut ticket: Ticket,
     ) {
         let Extra {
-            instructions,
+            turn: options,
             earlier,
             queue,
-            model,
-            thinking_level,
-            limits,
-            light_context,
             sender,
             said_as,
         } = extra;
-        let options = TurnOptions {
-            model,
-            thinking_level,
-            limits,
-            light_context,
-            instructions,
-        };
         if let Some(said_as) = said_as {
             run.words.set(&text, said_as);
         }

@@ -2,6 +2,7 @@
 
 use openclaw_commands::Sender;
 use openclaw_conversations::Refusal;
+use openclaw_conversations::storage::TurnOptions;
 use openclaw_proto::gateway::{Accepted, Message};
 use openclaw_sessions::SessionKey;
 use openclaw_sessions::transcript::SYSTEM;
@@ -79,7 +80,7 @@ impl Waker {
 
     /// Tells the agent of session `key` what waits, in a turn of its own.
     /// Under the same idempotency key, unless it is empty, there is one such turn;
-    /// `limits` are that turn's own ([`Extra::limits`]).
+    /// `limits` are that turn's own ([`TurnOptions::limits`]).
     pub async fn rouse(
         &self,
         key: &SessionKey,
@@ -99,7 +100,10 @@ impl Waker {
             ..Message::default()
         };
         let extra = Extra {
-            limits,
+            turn: TurnOptions {
+                limits,
+                ..TurnOptions::default()
+            },
             sender: Sender::program(),
             ..Extra::default()
         };

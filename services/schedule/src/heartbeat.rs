@@ -6,6 +6,7 @@ mod checklist;
 mod hours;
 
 use openclaw_commands::Sender;
+use openclaw_conversations::storage::TurnOptions;
 use openclaw_conversations::{Refusal, channels};
 use openclaw_daemon::failure;
 use openclaw_jobs::{Command, Delivered};
@@ -251,9 +252,13 @@ impl<'a> Beat<'a> {
         let every = beat.every.0.as_secs().clamp(1, SECONDS);
         let seconds = beat.timeout_seconds.unwrap_or(every);
         let extra = Extra {
-            model: beat.model.clone(),
-            limits: Map::from_iter([(perform::COST.to_owned(), json!(question.limit_usd))]),
-            light_context: beat.light_context,
+            turn: TurnOptions {
+                model: beat.model.clone(),
+                limits: Map::from_iter([(perform::COST.to_owned(), json!(question.limit_usd))]),
+                light_context: beat.light_context,
+                deadline: Some(perform::deadline(seconds)),
+                ..TurnOptions::default()
+            },
             sender: Sender::program(),
             ..Extra::default()
         };
@@ -266,7 +271,7 @@ impl<'a> Beat<'a> {
         };
         match self.needs.submitter.begin(message, extra).await {
             Ok(started) => {
-                let outcome = perform::answer(started, Some(seconds)).await;
+                let outcome = perform::answer(started).await;
                 of_heartbeat(outcome, question.limit_usd < beat.cost_per_day)
             }
             Err(refusal) => Outcome::Failed(failure::chain(&refusal)),

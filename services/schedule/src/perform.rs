@@ -5,12 +5,12 @@ use std::time::Duration;
 use openclaw_commands::Sender;
 use openclaw_conversations::Refusal;
 use openclaw_conversations::sessions::Sessions;
+use openclaw_conversations::storage::{Deadline, TurnOptions};
 use openclaw_daemon::failure;
 use openclaw_proto::event::NOTHING_ASKED;
 use openclaw_proto::gateway::Message;
 use openclaw_sessions::SessionKey;
 use serde_json::{Map, Value, json};
-use tokio::time::timeout;
 
 use crate::audience::ISOLATED;
 use crate::limit;
@@ -178,12 +178,17 @@ impl Run {
         if self.job.session_target == ISOLATED && !self.is_resumed {
             begin_anew(&needs.sessions, key).await?;
         }
+        let limit = rest.get("timeoutSeconds").and_then(Value::as_u64);
         let word = |name: &str| Some(rest.get(name)?.as_str()?.to_owned());
         let extra = Extra {
-            model: word("model"),
-            thinking_level: word("thinking"),
-            limits: self.limits(),
-            light_context: rest.get("lightContext").and_then(Value::as_bool) == Some(true),
+            turn: TurnOptions {
+                model: word("model"),
+                thinking_level: word("thinking"),
+                limits: self.limits(),
+                light_context: rest.get("lightContext").and_then(Value::as_bool) == Some(true),
+                deadline: limit.filter(|seconds| *seconds > 0).map(deadline),
+                ..TurnOptions::default()
+            },
             sender: Sender::program(),
             ..Extra::default()
         };
@@ -195,8 +200,7 @@ impl Run {
             ..Message::default()
         };
         let started = needs.submitter.begin(message, extra).await?;
-        let limit = rest.get("timeoutSeconds").and_then(Value::as_u64);
-        let outcome = answer(started, limit.filter(|seconds| *seconds > 0)).await;
+        let outcome = answer(started).await;
         Ok(match outcome {
             Outcome::Failed(why) if self.is_of_the_day(&why) => {
                 Outcome::Skipped(rows::OVER_BUDGET.to_owned())
@@ -247,20 +251,17 @@ pub(crate) async fn begin_anew(sessions: &Sessions, key: &SessionKey) -> Result<
     }
 }
 
-/// What the turn says; it is ended when it takes longer than `limit` seconds.
-pub(crate) async fn answer(started: Started, limit: Option<u64>) -> Outcome {
-    let Started { events, run, .. } = started;
-    let mut told = Box::pin(reply_text::of(events));
-    let limit = limit.map_or(Duration::MAX, Duration::from_secs);
-    let reply = match timeout(limit, told.as_mut()).await {
-        Ok(reply) => reply,
-        Err(_) => {
-            if let Some(run) = run {
-                run.end("the job's timeoutSeconds passed");
-            }
-            told.await
-        }
-    };
+/// Until when a turn may take that is allowed some seconds.
+pub(crate) fn deadline(seconds: u64) -> Deadline {
+    Deadline::after(
+        Duration::from_secs(seconds),
+        "the job's timeoutSeconds passed",
+    )
+}
+
+/// What the turn says.
+pub(crate) async fn answer(started: Started) -> Outcome {
+    let reply = reply_text::of(started.events).await;
     reply.map_or_else(Outcome::Failed, Outcome::Answered)
 }
 

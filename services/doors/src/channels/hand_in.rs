@@ -1,8 +1,9 @@
 //! What somebody said, did or pressed: judged, made durable, and answered.
 
 use openclaw_commands::SenderRole;
+use openclaw_conversations::Refusal;
 use openclaw_conversations::channels as ledger;
-use openclaw_conversations::{Refusal, storage};
+use openclaw_conversations::storage::{self, TurnOptions};
 use openclaw_inbound::SaidAs;
 use openclaw_inbound::{
     Facts, PairedPeople, Verdict, about, agent_of, one_line, said, said_by, speaker,
@@ -233,7 +234,10 @@ impl Channels {
         let prompt = prompt.map(|content| file(GROUP_PROMPT, content));
         Extra {
             sender,
-            instructions: channel.into_iter().chain(prompt).collect(),
+            turn: TurnOptions {
+                instructions: channel.into_iter().chain(prompt).collect(),
+                ..TurnOptions::default()
+            },
             queue: Some(QueueRequest::default()),
             ..Extra::default()
         }

@@ -1,6 +1,7 @@
 //! What a client of the OpenAI-compatible API sends: the whole conversation,
 //! of which the last words are the message.
 
+use openclaw_conversations::storage::TurnOptions;
 use openclaw_proto::gateway::Message;
 use openclaw_proto::runner::ContextFile;
 use openclaw_runs::{Extra, Sender};
@@ -47,12 +48,15 @@ pub(super) fn submission(
     }
     let instructions = paragraphs(instructions);
     let extra = Extra {
-        instructions: match instructions.trim() {
-            "" => Vec::new(),
-            _ => vec![ContextFile {
-                name: INSTRUCTIONS.to_owned(),
-                content: instructions,
-            }],
+        turn: TurnOptions {
+            instructions: match instructions.trim() {
+                "" => Vec::new(),
+                _ => vec![ContextFile {
+                    name: INSTRUCTIONS.to_owned(),
+                    content: instructions,
+                }],
+            },
+            ..TurnOptions::default()
         },
         earlier: if target.lasts {
             Vec::new()
@@ -143,7 +147,7 @@ mod tests {
         let (message, extra) = submission(said(&parts), target(false), "messages").unwrap();
         assert_eq!(message.text, "three\n\nfour");
         assert_eq!(extra.earlier.len(), 2);
-        assert_eq!(extra.instructions[0].content, "Be brief.\n\nAnd kind.");
+        assert_eq!(extra.turn.instructions[0].content, "Be brief.\n\nAnd kind.");
         let (_, extra) = submission(said(&parts), target(true), "messages").unwrap();
         assert!(extra.earlier.is_empty(), "a lasting session knows it");
     }

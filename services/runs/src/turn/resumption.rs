@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use openclaw_conversations::Ticket;
 use openclaw_conversations::storage::{Admitted, Intent, Overrides, TurnOptions};
@@ -24,6 +24,10 @@ const GO_ON: &str = "[The machine stopped while you were answering. What you had
 /// run is gone on with once, however often the gateway starts, and what goes on
 /// with it is not gone on with again.
 const KEY: &str = "resume-";
+
+/// What a run has at least whose deadline passed while there was no gateway: an answer that is
+/// complete is taken up in that time.
+const TAKING_UP: Duration = Duration::from_secs(10);
 
 /// What a gateway that died left of a run.
 #[derive(Debug)]
@@ -63,6 +67,9 @@ impl Turns {
         }
         let started = Instant::now();
         let options = left.options.clone();
+        if let Some(deadline) = &options.deadline {
+            run.end_after(deadline.left().max(TAKING_UP), &deadline.reason);
+        }
         let mut reply = Reply::new(&self, &run, left.entries);
         let outcome = if run.is_absorbed() {
             Run::answered_by_gateway()

@@ -3,6 +3,7 @@
 use crate::refused::refused;
 use std::time::Duration;
 
+use openclaw_conversations::storage::TurnOptions;
 use openclaw_proto::event::Kind;
 use openclaw_proto::gateway::{Accepted, Message};
 use openclaw_proto::runner::ContextFile;
@@ -57,15 +58,19 @@ async fn agent(mut call: Call) -> Result<Answer, Failure> {
     let params: Params = call.params()?;
     let model = params.model.filter(|model| !model.is_empty());
     let instructions = params.extra_system_prompt.filter(|text| !text.is_empty());
+    let limit_ms = params.timeout.map(|seconds| seconds.saturating_mul(1000));
     let extra = Extra {
-        instructions: instructions.map(instructions_file).into_iter().collect(),
+        turn: TurnOptions {
+            instructions: instructions.map(instructions_file).into_iter().collect(),
+            model: run::model(call.method, model)?,
+            thinking_level: run::thinking(call.method, params.thinking)?,
+            deadline: run::deadline(limit_ms),
+            ..TurnOptions::default()
+        },
         queue: Some(QueueRequest::default()),
-        model: run::model(call.method, model)?,
-        thinking_level: run::thinking(call.method, params.thinking)?,
         sender: call.sender(),
         ..Extra::default()
     };
-    let limit_ms = params.timeout.map(|seconds| seconds.saturating_mul(1000));
     let key = params.idempotency_key.0;
     let agent_id = params.agent_id.map(|id| id.0).unwrap_or_default();
     let mut session_key = params.session_key.unwrap_or_default();
@@ -116,7 +121,6 @@ async fn agent(mut call: Call) -> Result<Answer, Failure> {
         "acceptedAt": accepted_ms,
     })));
     if held.is_some() {
-        run::limit(&run, limit_ms);
         call.context.reporter.report(&run);
     }
     let end = run::end_of(&run).await?;

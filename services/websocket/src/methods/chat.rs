@@ -2,6 +2,7 @@
 
 pub(crate) mod history;
 
+use openclaw_conversations::storage::TurnOptions;
 use openclaw_proto::gateway::Message;
 use openclaw_protocol::Failure;
 use openclaw_protocol::params::Filled;
@@ -87,13 +88,16 @@ async fn send(mut call: Call) -> Result<Answer, Failure> {
             mode: params.queue_mode,
             ..QueueRequest::default()
         }),
-        thinking_level: run::thinking(call.method, params.thinking)?,
+        turn: TurnOptions {
+            thinking_level: run::thinking(call.method, params.thinking)?,
+            deadline: run::deadline(params.timeout_ms),
+            ..TurnOptions::default()
+        },
         sender,
         ..Extra::default()
     };
     match run::start(&call, message, extra).await? {
         Started::New(run, _, _held) => {
-            run::limit(&run, params.timeout_ms);
             // The answer first, then the run's events.
             call.answer(Ok(&status("started")));
             call.context.reporter.report(&run);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use openclaw_conversations::Refusal;
-use openclaw_conversations::storage::{Record, Storage, StoredRun, replay};
+use openclaw_conversations::storage::{Deadline, Record, Storage, StoredRun, replay};
 use openclaw_proto::event::Kind;
 use openclaw_proto::gateway::{Accepted, Message};
 use openclaw_protocol::Failure;
@@ -218,16 +218,8 @@ fn run_elsewhere(core: &Core, key: &SessionKey, id: &str) -> Option<SessionKey> 
     (run.key != *key).then(|| run.key.clone())
 }
 
-/// Ends `run` when it takes longer than `limit_ms`.
-pub(super) fn limit(run: &Arc<Run>, limit_ms: Option<u64>) {
-    let Some(limit_ms) = limit_ms.filter(|ms| *ms > 0) else {
-        return;
-    };
-    let run = Arc::clone(run);
-    tokio::spawn(async move {
-        let limit = Duration::from_millis(limit_ms);
-        if timeout(limit, run.log.ended()).await.is_err() {
-            run.end("timeout");
-        }
-    });
+/// Until when a run may take whose client allows it `limit_ms`; 0: as long as its agent's may.
+pub(super) fn deadline(limit_ms: Option<u64>) -> Option<Deadline> {
+    let limit_ms = limit_ms.filter(|ms| *ms > 0)?;
+    Some(Deadline::after(Duration::from_millis(limit_ms), "timeout"))
 }

@@ -6,6 +6,7 @@ pub(super) mod list;
 pub(super) mod look;
 
 use crate::refused::refused;
+use openclaw_conversations::storage::TurnOptions;
 use openclaw_proto::gateway::Message;
 use openclaw_protocol::Failure;
 use openclaw_protocol::params::Filled;
@@ -55,13 +56,13 @@ async fn send(mut call: Call) -> Result<Answer, Failure> {
     let key = call.key(&params.key, params.agent_id.as_deref())?;
     let run_id = params.idempotency_key.map(|key| key.0);
     let run_id = run_id.unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
-    let thinking = run::thinking(call.method, params.thinking)?;
-    let sent = send_text(&call, &key, text, run_id.clone(), thinking).await?;
-    let status = match sent {
-        Started::New(run, ..) => {
-            run::limit(&run, params.timeout_ms);
-            "started"
-        }
+    let turn = TurnOptions {
+        thinking_level: run::thinking(call.method, params.thinking)?,
+        deadline: run::deadline(params.timeout_ms),
+        ..TurnOptions::default()
+    };
+    let status = match send_text(&call, &key, text, run_id.clone(), turn).await? {
+        Started::New(..) => "started",
         Started::Going(..) => "in_flight",
         Started::Ended(_) => "ok",
     };
@@ -74,7 +75,7 @@ async fn send_text(
     key: &SessionKey,
     text: String,
     run_id: String,
-    thinking_level: Option<String>,
+    turn: TurnOptions,
 ) -> Result<Started, Failure> {
     let message = Message {
         text,
@@ -85,7 +86,7 @@ async fn send_text(
     };
     let extra = Extra {
         queue: Some(QueueRequest::default()),
-        thinking_level,
+        turn,
         sender: call.sender(),
         ..Extra::default()
     };

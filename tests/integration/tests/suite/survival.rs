@@ -1,9 +1,11 @@
 //! A daemon that is killed is started again, and the next message finds it.
 
+use integration_tests::socket::Socket;
 use integration_tests::transcript::{of_role, text};
-use integration_tests::{Setup, asked, processes};
+use integration_tests::{Setup, asked, processes, until};
 use nix::sys::signal::Signal;
 use scripted_model::{Scenario, Server};
+use serde_json::json;
 
 async fn killed(daemon: &str) {
     let model = Server::start().await.unwrap();
@@ -229,4 +231,27 @@ async fn tool_whose_effect_is_unknown_is_left_to_the_user() {
         told.collect::<String>().contains("say \"continue\""),
         "{messages:?}"
     );
+}
+
+/// Whoever sends a message says how long it may take, and the next gateway holds it to that.
+#[tokio::test]
+async fn deadline_of_a_message_holds_without_the_gateway() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model).start().await;
+    let mut socket = Socket::enter(&suite).await;
+    model.push(Scenario::held("Once upon a time there was a king.", "rest"));
+    let message = json!({"sessionKey": "main", "message": "tell", "idempotencyKey": "t",
+        "timeoutMs": 5_000});
+    socket.call("chat.send", message).await;
+    asked::turns(&model, 1).await;
+    processes::send(suite.daemon("openclaw-gateway"), Signal::SIGKILL);
+    suite.log.message("the run goes on").await;
+    until("the end of the run", || {
+        let messages = suite.messages();
+        let answers = of_role(&messages, "assistant");
+        answers.iter().any(|it| it["stopReason"] == "aborted")
+    })
+    .await;
+    assert_eq!(suite.say("after").await, "You said: after\n");
+    assert_eq!(model.turns().len(), 2, "the first is not asked again");
 }

@@ -27,6 +27,8 @@ async fn said(double: &Double, count: usize) -> String {
 async fn judged(start: fn(&Double) -> Option<Talk>) {
     let double = Double::start().await.unwrap();
     let Some(bot) = start(&double) else { return };
+    // What it is written with takes its time to be read.
+    within("the bot's first poll", double.wait(Double::is_polled)).await;
     double.say(CHAT, "html");
     let edited = double.wait(|it| it.sent_to(CHAT).first().is_some_and(|it| it.edits == 1));
     within("the edit", edited).await;

@@ -2,7 +2,7 @@
 
 use anyhow::{Result, ensure};
 
-use crate::stage::{DAEMONS, eventually, stage};
+use crate::stage::{DAEMONS, Stage, eventually, stage};
 
 #[test]
 #[ignore = "boots a machine, needs root"]
@@ -86,18 +86,28 @@ fn state_of_a_newer_version_is_told_to_everyone_who_asks() -> Result<()> {
     };
     let before = stage.user("od -An -j63 -N1 -to1 ~/.openclaw/state/ledger.sqlite")?;
     stage.user(&version("143"))?;
+    let told = newer_state_is_told(&stage);
+    // Whatever was told: the other tests have the same machine.
+    stage.user(&version(before.trim()))?;
+    told?;
+    ensure!(!stage.ask("main", "hello")?.is_empty());
+    Ok(())
+}
+
+/// Many times, one right after the other: daemons are started meanwhile that cannot work either.
+fn newer_state_is_told(stage: &Stage) -> Result<()> {
     for _ in 0..12 {
         let said = stage.user("timeout 5 openclawctl message hello 2>&1; echo \"exit $?\"")?;
         for words in ["cannot start", "newer than", "exit 78"] {
             ensure!(said.contains(words), "{said}");
         }
+        for asked in ["status", "doctor"] {
+            let said = stage.user(&format!("openclawctl {asked}; true"))?;
+            ensure!(said.contains("newer than"), "{asked}: {said}");
+        }
     }
-    let said = stage.user("openclawctl status; openclawctl doctor; true")?;
-    ensure!(said.matches("newer than").count() >= 2, "{said}");
-    let socket = "openclaw-control.socket";
-    assert_eq!(stage.property(socket, "ActiveState")?, "active");
-    stage.user(&version(before.trim()))?;
-    ensure!(!stage.ask("main", "hello")?.is_empty());
+    let state = stage.property("openclaw-control.socket", "ActiveState")?;
+    ensure!(state == "active", "{state}");
     Ok(())
 }
 

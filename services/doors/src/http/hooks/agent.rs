@@ -6,6 +6,7 @@ use std::time::Duration;
 use axum::http::HeaderMap;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use openclaw_conversations::storage::{Deadline, TurnOptions};
 use openclaw_inbound::quoted_whole;
 use openclaw_proto::gateway::Message;
 use openclaw_runs::{Extra, Sender, is_model};
@@ -199,8 +200,12 @@ impl Work {
             route: None,
         };
         let extra = Extra {
-            model: self.model.clone(),
-            thinking_level: self.thinking.clone(),
+            turn: TurnOptions {
+                model: self.model.clone(),
+                thinking_level: self.thinking.clone(),
+                deadline: self.timeout.map(|it| Deadline::after(it, TOO_LONG)),
+                ..TurnOptions::default()
+            },
             sender: Sender::program(),
             ..Extra::default()
         };
@@ -242,23 +247,15 @@ impl Begun {
     /// Waits for the end, tells the main session of it, and says what a caller
     /// may know: how it ended, and not what was said.
     pub(super) async fn finish(self, doors: Arc<Doors>) -> Result<Value, Problem> {
-        let Self { run_id, turn, work } = self;
+        let Self { turn, work, .. } = self;
         let accepted = turn.accepted.clone();
-        let mut whole = Box::pin(turn.whole());
-        let deadline = work.timeout.unwrap_or(Duration::MAX);
-        let reply = match tokio::time::timeout(deadline, whole.as_mut()).await {
-            Ok(reply) => reply,
-            Err(_) => {
-                if let Some(run) = doors.core.runs.find(&run_id) {
-                    run.end(TOO_LONG);
-                }
-                whole.await
-            }
-        };
-        let reply = reply.map(|reply| match reply.done.stop_reason.as_str() {
-            silence::STOP_REASON => silence::NO_REPLY.to_owned(),
-            _ => reply.text.trim().to_owned(),
-        });
+        let reply = turn
+            .whole()
+            .await
+            .map(|reply| match reply.done.stop_reason.as_str() {
+                silence::STOP_REASON => silence::NO_REPLY.to_owned(),
+                _ => reply.text.trim().to_owned(),
+            });
         let key = policy::main_session(&doors, &work.agent)?;
         let in_main =
             SessionKey::parse(&accepted.session_key, key.agent()).is_ok_and(|it| it == key);

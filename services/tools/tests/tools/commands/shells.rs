@@ -7,7 +7,8 @@
 )]
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::io::Write as _;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -99,6 +100,21 @@ fn agree(judged: &Commands, ran: &Ran, line: &str) {
     }
 }
 
+/// By another process: a child that another thread starts meanwhile would have this one's descriptor
+/// until it becomes its program, and what is open for writing cannot be executed (ETXTBSY).
+fn write_program(path: &Path, text: &str) {
+    let mut writer = Command::new("/bin/sh")
+        .args(["-c", "cat >\"$0\" && chmod 755 \"$0\""])
+        .arg(path)
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("a shell");
+    let mut input = writer.stdin.take().expect("its input");
+    input.write_all(text.as_bytes()).expect("the program");
+    drop(input);
+    assert!(writer.wait().expect("its end").success());
+}
+
 /// A folder with programs, their records, and some files.
 struct Scene {
     folder: tempfile::TempDir,
@@ -110,9 +126,7 @@ impl Scene {
         for name in ["programs", "records", "work"] {
             fs::create_dir(folder.path().join(name)).expect("a folder");
         }
-        let recorder = folder.path().join("recorder");
-        fs::write(&recorder, RECORDER).expect("the recorder");
-        fs::set_permissions(&recorder, fs::Permissions::from_mode(0o755)).expect("its mode");
+        write_program(&folder.path().join("recorder"), RECORDER);
         for name in ["a", "b", "x", "-x", ".h"] {
             fs::write(folder.path().join("work").join(name), "").expect("a file");
         }

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use openclaw_conversations::Refusal;
 use openclaw_conversations::sessions::NewSession;
-use openclaw_conversations::storage::Leftover;
+use openclaw_conversations::storage::{Leftover, TurnOptions};
 use openclaw_doors::auth_profile;
 use openclaw_runs::{Core, model};
 
@@ -256,7 +256,7 @@ async fn create(mut call: Call) -> Result<Answer, Failure> {
     if let Some(message) = params.message.filter(|text| !text.trim().is_empty()) {
         let run_id = params.idempotency_key.map(|key| key.0);
         let run_id = run_id.unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
-        super::send_text(&call, &key, message, run_id.clone(), None).await?;
+        super::send_text(&call, &key, message, run_id.clone(), TurnOptions::default()).await?;
         answer["runStarted"] = json!(true);
         answer["runId"] = json!(run_id);
     }
