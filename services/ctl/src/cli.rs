@@ -372,7 +372,7 @@ pub(crate) fn parse(
     if let Some(cli) = Cli::of_often(&words) {
         return Ok(cli);
     }
-    let mut error = match understood(&words) {
+    let error = match understood(&words) {
         Ok(cli) => return Ok(cli),
         Err(error) => error,
     };
@@ -382,46 +382,73 @@ pub(crate) fn parse(
         Aliases::default()
     };
     aliases.tell_problems();
-    // As git has it: no alias comes before a command, and one may stand for another.
+    match by_alias(&mut words, error, &aliases) {
+        Ok(cli) => Ok(cli),
+        Err(NoAlias::Ended(code)) => Err(code),
+        Err(NoAlias::Unknown(error)) => Err(tell(error, &words, &aliases)),
+    }
+}
+
+/// Why the words of an alias are no command to go on with.
+enum NoAlias {
+    /// All is said and done.
+    Ended(ExitCode),
+    /// They are not understood either.
+    Unknown(clap::Error),
+}
+
+/// The command that `words` are when names of the user's own stand for what they mean; `error` is
+/// why they are none as they stand. As git has it: no alias comes before a command, and one may
+/// stand for another.
+fn by_alias(
+    words: &mut Vec<String>,
+    mut error: clap::Error,
+    aliases: &Aliases,
+) -> Result<Cli, NoAlias> {
     let mut known = Vec::new();
     while error.kind() == ErrorKind::InvalidSubcommand
-        && let Some(place) = named(&words)
-        && !known.contains(&words[place])
-        && let Some(alias) = aliases.find(&words[place])
+        && let Some(place) = named(words)
     {
-        known.push(words[place].clone());
+        let name = words[place].clone();
+        let is_known = known.contains(&name);
+        known.push(name);
+        if is_known {
+            let names = known.join("\" -> \"");
+            let loops = Failure::usage(format!("alias loop detected: \"{names}\""));
+            return Err(NoAlias::Ended(loops.report()));
+        }
+        let Some(alias) = aliases.find(&words[place]) else {
+            break;
+        };
         match &alias.meaning {
             Meaning::Words(meaning) => drop(words.splice(place..=place, meaning.clone())),
             Meaning::Shell(line) => {
                 let ended = aliases::run(line, &words[place + 1..]);
-                return Err(ended.unwrap_or_else(Failure::report));
+                return Err(NoAlias::Ended(ended.unwrap_or_else(Failure::report)));
             }
         }
-        error = match understood(&words) {
+        error = match understood(words) {
             Ok(cli) => return Ok(cli),
             Err(error) => error,
         };
     }
+    Err(NoAlias::Unknown(error))
+}
+
+/// Says why `words` are no command, or the help that they ask for; the code to exit with.
+fn tell(mut error: clap::Error, words: &[String], aliases: &Aliases) -> ExitCode {
     if error.kind() == ErrorKind::InvalidSubcommand
-        && let Some(place) = named(&words)
-        && known.contains(&words[place])
-    {
-        known.push(words[place].clone());
-        let names = known.join("\" -> \"");
-        return Err(Failure::usage(format!("alias loop detected: \"{names}\"")).report());
-    }
-    if error.kind() == ErrorKind::InvalidSubcommand
-        && let [_, help, name] = &words[..]
+        && let [_, help, name] = words
         && help == "help"
         && let Some(alias) = aliases.find(name)
     {
         let meaning = &alias.meaning;
         output::stderr_line(&format!("{name:?} is an alias of {meaning}"));
-        return Err(ExitCode::SUCCESS);
+        return ExitCode::SUCCESS;
     }
-    Err(match error.kind() {
+    match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            let told = whole().try_get_matches_from(&words).err().unwrap_or(error);
+            let told = whole().try_get_matches_from(words).err().unwrap_or(error);
             match told.print() {
                 // Help that nobody reads any more is not a failure.
                 Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
@@ -439,7 +466,7 @@ pub(crate) fn parse(
             output::stderr_line(error.to_string().trim_end());
             ExitCode::from(failure::USAGE)
         }
-    })
+    }
 }
 
 /// The command line of these words. Options of all commands may stand before a command below

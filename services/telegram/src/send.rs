@@ -11,6 +11,7 @@ use openclaw_channel::progress::Progress;
 use openclaw_channel::rich::{Rich, Style};
 use openclaw_daemon::configuration::now_ms;
 use openclaw_proto::outbox::{Delivery, Kind, Outcome};
+use serde_json::Value;
 
 use crate::begun;
 use crate::bot::Bot;
@@ -37,7 +38,7 @@ pub(crate) async fn deliver(
     {
         return edit(bot, delivery, provider_ids, text).await;
     }
-    let mut target = Target::of(bot, delivery);
+    let target = Target::of(bot, delivery);
     let _entered = bot.chats.enter(target.spot()).await;
     if let Err(after) = begun::settle(bot, target.spot(), link).await {
         let reason = "what was being shown there has to be looked for first".to_owned();
@@ -54,81 +55,20 @@ pub(crate) async fn deliver(
         // the place of the question.
         shown.unrecord(&delivery.run_id, link);
     }
-    let parts = content::parts(bot, delivery);
-    let begin = progress.parts().len();
-    let of_text = |part: &Part| matches!(part, Part::Text(_));
-    let first_text = parts.iter().position(of_text);
-    // A reaction is not a message.
-    let reactions = parts.iter().filter(|it| **it == Part::Reaction).count();
-    for (index, part) in parts.iter().enumerate().skip(begin) {
-        let is_last = index + 1 == parts.len();
-        target.set_reply(bot, delivery, index.saturating_sub(reactions));
-        let keyboard = if is_last {
-            content::keyboard(bot, delivery)
-        } else {
-            None
-        };
-        if let (Some(noted), Part::Text(text), None) = (progress.doubt(), part, replaced)
-            && let Some(id) = doubt::found(bot, &target, (text, &keyboard), noted, link).await
-        {
-            tracing::info!("the message {id} is what was being sent: it is not sent again");
-            let ids = vec![id.to_string()];
-            bot.said(target.chat(), &ids);
-            record(progress.sent(ids));
-            continue;
-        }
-        // The record is of use for the next daemon alone; without it this goes on.
-        if let Err(error) = progress.sending(&doubt::note(bot, delivery, &target)) {
-            tracing::warn!("cannot record what is being sent: {error}");
-        }
-        let mut missing = None;
-        let sent = match part {
-            Part::Text(text) => {
-                let replaced = replaced.filter(|_| Some(index) == first_text);
-                let content = shown.as_ref().and_then(|it| it.content.as_deref());
-                let has_previews = bot.reader().options.link_preview;
-                match replaced {
-                    Some(id) if keyboard.is_none() && stands(content, text, has_previews) => {
-                        Ok(vec![id.to_string()])
-                    }
-                    _ => call::text(bot, &mut target, text, keyboard, replaced).await,
-                }
-            }
-            Part::File(index) => match call::file(bot, &mut target, delivery, *index, link).await {
-                Err(Failure::Never(why)) => {
-                    let reason = missing.insert(missing_file(delivery, *index, &why));
-                    unsent(bot, &mut target, delivery, reason).await
-                }
-                sent => sent,
-            },
-            Part::Reaction => match call::reaction(bot, delivery).await {
-                Ok(false) if parts.len() == 1 => {
-                    // It is the whole answer.
-                    let emoji = Rich::plain(&delivery.extras.reaction);
-                    call::text(bot, &mut target, &emoji, keyboard, None).await
-                }
-                reacted => reacted.map(|_| Vec::new()),
-            },
-        };
-        match sent {
-            Ok(ids) => {
-                bot.said(target.chat(), &ids);
-                record(match missing {
-                    None => progress.sent(ids),
-                    Some(reason) => progress.sent_instead(ids, reason),
-                });
-            }
-            Err(failure) => {
-                progress.refused();
-                return outcome(failure);
-            }
-        }
+    let mut sending = Sending {
+        bot,
+        delivery,
+        link,
+        parts: content::parts(bot, delivery),
+        replaced,
+        standing: shown.as_ref().and_then(|it| it.content.clone()),
+        target,
+    };
+    if let Err(failure) = sending.send(progress).await {
+        progress.refused();
+        return outcome(failure);
     }
-    if first_text.is_none()
-        && let Some(message) = replaced
-    {
-        call::delete(bot, &target, message).await;
-    }
+    sending.clear().await;
     match &mut shown {
         Some(shown) if is_reply => shown.forget(),
         Some(shown) => {
@@ -140,6 +80,136 @@ pub(crate) async fn deliver(
     match progress.missing() {
         [] => Outcome::Delivered(progress.ids()),
         missing => Outcome::Undeliverable(missing.join("; ")),
+    }
+}
+
+/// A delivery on its way.
+struct Sending<'a> {
+    bot: &'a Bot,
+    delivery: &'a Delivery,
+    link: &'a Link,
+    target: Target,
+    parts: Vec<Part>,
+    /// The message that shows the run, in whose place the first text comes.
+    replaced: Option<i64>,
+    /// What that says.
+    standing: Option<String>,
+}
+
+impl Sending<'_> {
+    /// Sends what `progress` has not.
+    async fn send(&mut self, progress: &mut Progress) -> Result<(), Failure> {
+        // A reaction is not a message.
+        let reactions = self.parts.iter().filter(|it| **it == Part::Reaction);
+        let reactions = reactions.count();
+        let parts = self.parts.clone();
+        for (index, part) in parts.iter().enumerate().skip(progress.parts().len()) {
+            let number = index.saturating_sub(reactions);
+            self.target.set_reply(self.bot, self.delivery, number);
+            let is_last = index + 1 == parts.len();
+            let keyboard = is_last.then(|| content::keyboard(self.bot, self.delivery));
+            let keyboard = keyboard.flatten();
+            if self.was_sent((part, &keyboard), progress).await {
+                continue;
+            }
+            // The record is of use for the next daemon alone; without it this goes on.
+            let note = doubt::note(self.bot, self.delivery, &self.target);
+            if let Err(error) = progress.sending(&note) {
+                tracing::warn!("cannot record what is being sent: {error}");
+            }
+            let (ids, missing) = self.part((index, part), keyboard).await?;
+            self.bot.said(self.target.chat(), &ids);
+            record(match missing {
+                None => progress.sent(ids),
+                Some(reason) => progress.sent_instead(ids, reason),
+            });
+        }
+        Ok(())
+    }
+
+    /// Whether a daemon that was killed over this part had sent it, which is recorded then.
+    async fn was_sent(
+        &self,
+        (part, keyboard): (&Part, &Option<Value>),
+        progress: &mut Progress,
+    ) -> bool {
+        let (Some(noted), Part::Text(text), None) = (progress.doubt(), part, self.replaced) else {
+            return false;
+        };
+        let content = (text, keyboard);
+        let Some(id) = doubt::found(self.bot, &self.target, content, noted, self.link).await else {
+            return false;
+        };
+        tracing::info!("the message {id} is what was being sent: it is not sent again");
+        let ids = vec![id.to_string()];
+        self.bot.said(self.target.chat(), &ids);
+        record(progress.sent(ids));
+        true
+    }
+
+    /// Sends one part: the ids of its messages, and why they are not what was wanted.
+    async fn part(
+        &mut self,
+        (index, part): (usize, &Part),
+        keyboard: Option<Value>,
+    ) -> Result<(Vec<String>, Option<String>), Failure> {
+        let Self { bot, delivery, .. } = *self;
+        match part {
+            Part::Text(text) => {
+                let is_first = Some(index) == self.first_text();
+                let replaced = self.replaced.filter(|_| is_first);
+                let ids = self.text(text, keyboard, replaced).await?;
+                Ok((ids, None))
+            }
+            Part::File(number) => {
+                match call::file(bot, &mut self.target, delivery, *number, self.link).await {
+                    Err(Failure::Never(why)) => {
+                        let reason = missing_file(delivery, *number, &why);
+                        let ids = unsent(bot, &mut self.target, delivery, &reason).await?;
+                        Ok((ids, Some(reason)))
+                    }
+                    sent => Ok((sent?, None)),
+                }
+            }
+            Part::Reaction => {
+                let has_reacted = call::reaction(bot, delivery).await?;
+                if has_reacted || self.parts.len() > 1 {
+                    return Ok((Vec::new(), None));
+                }
+                // It is the whole answer.
+                let emoji = Rich::plain(&delivery.extras.reaction);
+                let ids = call::text(bot, &mut self.target, &emoji, keyboard, None).await?;
+                Ok((ids, None))
+            }
+        }
+    }
+
+    async fn text(
+        &mut self,
+        text: &Rich,
+        keyboard: Option<Value>,
+        replaced: Option<i64>,
+    ) -> Result<Vec<String>, Failure> {
+        let has_previews = self.bot.reader().options.link_preview;
+        let standing = self.standing.as_deref();
+        match replaced {
+            Some(id) if keyboard.is_none() && stands(standing, text, has_previews) => {
+                Ok(vec![id.to_string()])
+            }
+            _ => call::text(self.bot, &mut self.target, text, keyboard, replaced).await,
+        }
+    }
+
+    fn first_text(&self) -> Option<usize> {
+        let of_text = |part: &Part| matches!(part, Part::Text(_));
+        self.parts.iter().position(of_text)
+    }
+
+    /// Removes the message that shows the run where no text came in its place.
+    async fn clear(&self) {
+        if let (None, Some(message)) = (self.first_text(), self.replaced) {
+            call::delete(self.bot, &self.target, message).await;
+        }
     }
 }
 

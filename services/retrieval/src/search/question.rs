@@ -238,178 +238,133 @@ impl<'a> Words<'a> {
         if keys.is_empty() {
             return;
         }
-        let analysis::Word::Plain(plain) = word else {
-            // Of words that are joined in no text, the parts are looked for.
-            let analysis::Word::Exact(whole) = word else {
-                return;
-            };
-            if whole.contains(char::is_alphabetic) && !self.compounds.is_there(keys[0]) {
-                return;
-            }
-            return self.words.push(SearchWord {
-                keys,
-                factor: 1.0,
-                fact: lexicon::fact(whole, self.own),
-                ..SearchWord::default()
-            });
-        };
-        let (mut related, mut foreign) = (Vec::new(), Vec::new());
-        let roots = if self.written.nouns.contains(plain) || self.written.names.contains(plain) {
-            Vec::new()
-        } else {
-            self.own.roots(plain)
-        };
-        let roots_there = roots.iter().map(|root| term::key(root));
-        // "Guppies" is not known by other words because of "guppier".
-        let is_sure = !matches!(self.own, Language::English | Language::Spanish);
-        related.extend(roots_there.filter(|&key| is_sure || self.compounds.is_there(key)));
-        let others = self.own.other_gender(plain).into_iter();
-        let others = others.map(|other| term::key(&other));
-        related.extend(others.filter(|&key| self.compounds.is_there(key)));
-        let is_idle = self.written.idle.contains(plain);
+        match word {
+            analysis::Word::Exact(whole) => self.add_exact(whole, keys),
+            analysis::Word::Plain(plain) => self.add_plain(plain, keys),
+        }
+    }
+
+    /// Of words that are joined in no text, the parts are looked for.
+    fn add_exact(&mut self, whole: &str, keys: Vec<Key>) {
+        if whole.contains(char::is_alphabetic) && !self.compounds.is_there(keys[0]) {
+            return;
+        }
+        self.words.push(SearchWord {
+            keys,
+            factor: 1.0,
+            fact: lexicon::fact(whole, self.own),
+            ..SearchWord::default()
+        });
+    }
+
+    fn add_plain(&mut self, plain: &str, keys: Vec<Key>) {
+        let known = self.known(plain);
+        let written = &self.written;
+        let is_idle = written.idle.contains(plain);
         let is_frame = lexicon::is_frame(plain) || is_idle;
         // A note says "from January" of next year, and 2019 of a year.
         let is_relative = analysis::facts(plain) == Traits::RELATIVE;
-        let mut has_others = false;
-        // "Pilar" has the stem of a battery, and is none.
-        let is_called = self.written.names.contains(plain) && !lexicon::has_word(plain, self.own);
-        let is_beside = || analysis::is_beside_eating(plain, self.own);
-        let is_of_intolerance = !is_called
-            && self.is_of_intolerance
-            && (analysis::is_eating(plain, self.own) || is_beside());
-        let mut things = Vec::new();
-        let mut opposites = Vec::new();
-        if !is_called {
-            lexicon::related(plain, self.own, self.languages, |term, of| {
-                match of {
-                    Origin::Own => related.push(term::key(term)),
-                    Origin::Other(language) => foreign.push((term::key(term), language)),
-                }
-                has_others = true;
-            });
-            if is_of_intolerance {
-                has_others = true;
-                self.add_intolerance((&mut related, &mut foreign));
-            }
-            lexicon::things(plain, self.own, |term| things.push(term::key(term)));
-            lexicon::opposites(plain, self.own, |term| opposites.push(term::key(term)));
-        }
-        let is_general = is_frame || has_others;
+        let is_general = is_frame || known.has_others;
         let is_bare = !is_general
-            && self.written.bare.contains(plain)
-            && !self.written.names.contains(plain)
-            && things.is_empty()
+            && written.bare.contains(plain)
+            && !written.names.contains(plain)
+            && known.things.is_empty()
             && !analysis::is_doing(plain, self.own)
             && analysis::facts(plain).is_empty();
         let is_name = is_bare
-            || (!is_general && self.written.names.contains(plain))
-            || self.written.numbers.contains(plain);
+            || (!is_general && written.names.contains(plain))
+            || written.numbers.contains(plain);
         let is_there = || keys.iter().any(|&key| self.compounds.is_there(key));
-        let factor = match () {
-            () if is_idle => IDLE,
-            () if is_frame => FRAME,
+        let factor = if is_idle {
+            IDLE
+        } else if is_frame {
+            FRAME
+        } else if !known.has_others && written.modifiers.contains(plain) && !is_there() {
             // "Estate agent": of an agent that is told of, the kind may not be.
-            () if !has_others && self.written.modifiers.contains(plain) && !is_there() => MODIFIER,
-            () => 1.0,
+            MODIFIER
+        } else {
+            1.0
         };
         let word = SearchWord {
             plain: plain.to_owned(),
             keys,
-            related,
-            foreign,
-            things,
-            opposites,
-            factor: factor * self.written.factor(plain),
+            factor: factor * written.factor(plain),
             is_name,
             is_bare,
             // Not of "what says …".
             is_kind: !is_frame
-                && !self.written.is_verb(plain, self.own)
-                && self.written.kinds.contains(plain),
-            is_sought: self.written.sought.contains(plain),
+                && !written.is_verb(plain, self.own)
+                && written.kinds.contains(plain),
+            is_sought: written.sought.contains(plain),
             is_doing: is_relative
-                || (!is_called && self.written.is_doing(plain, self.own, has_others)),
-            is_needed: self.written.is_needed(plain),
-            is_of_intolerance,
+                || (!known.is_called && written.is_doing(plain, self.own, known.has_others)),
+            is_needed: written.is_needed(plain),
+            is_of_intolerance: known.is_of_intolerance,
             is_of_kin: self.is_of_kin(plain),
             is_of_successor: self.is_of_successor(plain),
             is_sounded: false,
             is_short: false,
-            head: self.written.heads.get(plain).cloned(),
-            is_noun: self.written.nouns.contains(plain),
+            head: written.heads.get(plain).cloned(),
+            is_noun: written.nouns.contains(plain),
             whole: self.seen.len() as u32,
             fact: lexicon::fact(plain, self.own),
+            related: known.related,
+            foreign: known.foreign,
+            things: known.things,
+            opposites: known.opposites,
         };
-        let mut words = self.compounds.expand(plain, word, &roots);
+        let mut words = self.compounds.expand(plain, word, &known.roots);
         words.iter_mut().for_each(SearchWord::look_once);
         self.words.extend(words);
     }
 
+    /// What is known of a word beside its stems.
+    fn known(&self, plain: &str) -> Known {
+        let mut known = Known::default();
+        let is_proper = self.written.nouns.contains(plain) || self.written.names.contains(plain);
+        if !is_proper {
+            known.roots = self.own.roots(plain);
+        }
+        let roots = known.roots.iter().map(|root| term::key(root));
+        // "Guppies" is not known by other words because of "guppier".
+        let is_sure = !matches!(self.own, Language::English | Language::Spanish);
+        let roots = roots.filter(|&key| is_sure || self.compounds.is_there(key));
+        known.related.extend(roots);
+        let others = self.own.other_gender(plain).into_iter();
+        let others = others.map(|other| term::key(&other));
+        let others = others.filter(|&key| self.compounds.is_there(key));
+        known.related.extend(others);
+        // "Pilar" has the stem of a battery, and is none.
+        known.is_called = self.written.names.contains(plain) && !lexicon::has_word(plain, self.own);
+        if known.is_called {
+            return known;
+        }
+        lexicon::related(plain, self.own, self.languages, |term, of| {
+            match of {
+                Origin::Own => known.related.push(term::key(term)),
+                Origin::Other(language) => known.foreign.push((term::key(term), language)),
+            }
+            known.has_others = true;
+        });
+        known.is_of_intolerance = self.is_of_intolerance
+            && (analysis::is_eating(plain, self.own)
+                || analysis::is_beside_eating(plain, self.own));
+        if known.is_of_intolerance {
+            known.has_others = true;
+            self.add_intolerance((&mut known.related, &mut known.foreign));
+        }
+        lexicon::things(plain, self.own, |term| known.things.push(term::key(term)));
+        lexicon::opposites(plain, self.own, |term| {
+            known.opposites.push(term::key(term))
+        });
+        known
+    }
+
     /// Adds what says something in a run of characters without spaces.
     fn add_run(&mut self, run: &str) {
-        let told = analysis::sought_words(run);
-        let is_told = |pair: &str| told.iter().any(|word| word.contains(pair));
-        let mut found: Vec<(Range<usize>, SearchWord)> = Vec::new();
-        for piece in analysis::pieces(run) {
-            let text = &run[piece.clone()];
-            let pairs: Vec<Range<usize>> = analysis::pairs(text).collect();
-            let whole = self.seen.len() as u32 + 1;
-            let all = 1.0 + NEXT_PAIR * (pairs.len() - 1) as f32;
-            for pair in &pairs {
-                let key = term::key(&text[pair.clone()]);
-                if self.seen.insert(key) {
-                    let range = piece.start + pair.start..piece.start + pair.end;
-                    let is_of_kin = self.kin.iter().any(|kin| kin.contains(text));
-                    let with_kana = analysis::with_kana(&text[pair.clone()]);
-                    let word = SearchWord {
-                        keys: vec![key],
-                        foreign: with_kana
-                            .iter()
-                            .map(|pair| (term::key(pair), None))
-                            .collect(),
-                        is_of_kin,
-                        is_of_successor: self.is_of_successor(text),
-                        factor: if text == "新" {
-                            IDLE
-                        } else {
-                            all / pairs.len() as f32
-                        },
-                        is_doing: analysis::is_inflected(run, &piece),
-                        is_needed: analysis::is_staying(text) && self.written.is_who_or_where,
-                        is_sounded: analysis::is_sounded(text),
-                        is_short: pairs.len() <= 2,
-                        is_sought: is_told(&text[pair.clone()]),
-                        whole,
-                        ..SearchWord::default()
-                    };
-                    found.push((range, word));
-                }
-            }
-        }
-        lexicon::related_in(run, self.languages, |range, fact, (term, of)| {
-            let first = found
-                .iter()
-                .position(|(own, _)| own.start < range.end && range.start < own.end);
-            // What is known by its beginning is known as a whole.
-            let whole = first.map(|at| (&found[at].0, &found[at].1));
-            // "パスワード", and not "タイトル" by "タイ"; "分電盤" by "分電".
-            let whole = whole.filter(|(own, word)| {
-                let is_all = word.is_sounded && range.len() > own.len();
-                own.start == range.start && (is_all || (word.is_short && !word.is_sounded))
-            });
-            let whole = whole.map(|(_, word)| word.whole);
-            let named = found.iter_mut().enumerate();
-            let named =
-                named.filter(|(at, (_, word))| Some(*at) == first || Some(word.whole) == whole);
-            for (_, (_, word)) in named {
-                word.fact = word.fact.with(fact);
-                word.is_doing = false;
-                let key = term::key(term);
-                match of {
-                    Origin::Own => word.related.push(key),
-                    Origin::Other(language) => word.foreign.push((key, language)),
-                }
-            }
+        let mut found = self.pairs_of(run);
+        lexicon::related_in(run, self.languages, |range, fact, known| {
+            relate(&mut found, &range, fact, known);
         });
         lexicon::things_in(run, |range, thing| {
             let mut named = found.iter_mut();
@@ -435,6 +390,49 @@ impl<'a> Words<'a> {
         }
     }
 
+    /// The pairs of characters of a run that were not seen before, with where they are in it.
+    fn pairs_of(&mut self, run: &str) -> Vec<(Range<usize>, SearchWord)> {
+        let told = analysis::sought_words(run);
+        let is_told = |pair: &str| told.iter().any(|word| word.contains(pair));
+        let mut found = Vec::new();
+        for piece in analysis::pieces(run) {
+            let text = &run[piece.clone()];
+            let pairs: Vec<Range<usize>> = analysis::pairs(text).collect();
+            let all = 1.0 + NEXT_PAIR * (pairs.len() - 1) as f32;
+            let of_piece = SearchWord {
+                is_of_kin: self.kin.iter().any(|kin| kin.contains(text)),
+                is_of_successor: self.is_of_successor(text),
+                factor: if text == "新" {
+                    IDLE
+                } else {
+                    all / pairs.len() as f32
+                },
+                is_doing: analysis::is_inflected(run, &piece),
+                is_needed: analysis::is_staying(text) && self.written.is_who_or_where,
+                is_sounded: analysis::is_sounded(text),
+                is_short: pairs.len() <= 2,
+                whole: self.seen.len() as u32 + 1,
+                ..SearchWord::default()
+            };
+            for pair in &pairs {
+                let key = term::key(&text[pair.clone()]);
+                if !self.seen.insert(key) {
+                    continue;
+                }
+                let with_kana = analysis::with_kana(&text[pair.clone()]);
+                let foreign = with_kana.iter().map(|pair| (term::key(pair), None));
+                let word = SearchWord {
+                    keys: vec![key],
+                    foreign: foreign.collect(),
+                    is_sought: is_told(&text[pair.clone()]),
+                    ..of_piece.clone()
+                };
+                found.push((piece.start + pair.start..piece.start + pair.end, word));
+            }
+        }
+        found
+    }
+
     /// What must not be eaten is told by what is not tolerated.
     fn add_intolerance(&self, (related, foreign): (&mut Vec<Key>, &mut Vec<Foreign>)) {
         analysis::intolerance(self.own, self.languages, |term, of| match of {
@@ -442,6 +440,53 @@ impl<'a> Words<'a> {
             // What every text has, for a question in any language.
             _ => related.push(term::key(term)),
         });
+    }
+}
+
+/// What is known of a word beside its stems.
+#[derive(Default)]
+struct Known {
+    /// The verbs and adjectives that it may be a form of.
+    roots: Vec<String>,
+    related: Vec<Key>,
+    foreign: Vec<Foreign>,
+    things: Vec<Key>,
+    opposites: Vec<Key>,
+    /// Others have its meaning.
+    has_others: bool,
+    /// It is a name, and no word.
+    is_called: bool,
+    is_of_intolerance: bool,
+}
+
+/// Notes at the pairs in `range` of a run what is known of the word there.
+fn relate(
+    found: &mut [(Range<usize>, SearchWord)],
+    range: &Range<usize>,
+    fact: Traits,
+    (term, of): (&str, Origin),
+) {
+    let first = found
+        .iter()
+        .position(|(own, _)| own.start < range.end && range.start < own.end);
+    // What is known by its beginning is known as a whole.
+    let whole = first.map(|at| (&found[at].0, &found[at].1));
+    // "パスワード", and not "タイトル" by "タイ"; "分電盤" by "分電".
+    let whole = whole.filter(|(own, word)| {
+        let is_all = word.is_sounded && range.len() > own.len();
+        own.start == range.start && (is_all || (word.is_short && !word.is_sounded))
+    });
+    let whole = whole.map(|(_, word)| word.whole);
+    let named = found.iter_mut().enumerate();
+    let named = named.filter(|(at, (_, word))| Some(*at) == first || Some(word.whole) == whole);
+    for (_, (_, word)) in named {
+        word.fact = word.fact.with(fact);
+        word.is_doing = false;
+        let key = term::key(term);
+        match of {
+            Origin::Own => word.related.push(key),
+            Origin::Other(language) => word.foreign.push((key, language)),
+        }
     }
 }
 

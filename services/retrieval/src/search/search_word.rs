@@ -9,7 +9,7 @@ use openclaw_analysis::{Language, Traits};
 pub(crate) type Foreign = (Key, Option<Language>);
 
 /// A word that is looked for.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct SearchWord {
     /// As it is written, in lower case; empty where it is written without spaces.
     pub(crate) plain: String,
