@@ -216,9 +216,9 @@ fn words_are_covered_once_where_pieces_of_a_long_line_meet() {
         LINE_LIMIT - (1 << 20) - 9,
         LINE_LIMIT - (1 << 20) + 40,
         LINE_LIMIT - 9,
-        2 * LINE_LIMIT,
+        LINE_LIMIT + 4000,
     ];
-    let mut text = b"- ".repeat(LINE_LIMIT + LINE_LIMIT / 8);
+    let mut text = b"- ".repeat(LINE_LIMIT / 2 + 4000);
     for place in places {
         text[place..place + said.len()].copy_from_slice(said.as_bytes());
         // A part of longer words is none, wherever the pieces meet.
