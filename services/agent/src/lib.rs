@@ -16,6 +16,7 @@ mod process;
 mod socket;
 mod toolbox;
 mod turn;
+mod workspace;
 
 pub use mcp::main as run_mcp;
 pub use turn::main as run_turn;

@@ -132,9 +132,15 @@ pub fn runtime() -> Result<Runtime, Failure> {
         .context("cannot set up the event loop")?)
 }
 
-/// The failure that `error` of `daemon` is, with what can be done about it.
+/// The failure that `error` of `daemon` is, with what can be done about it. What a daemon does not
+/// take as an argument is what was typed: that is wrong usage, as where we find it ourselves.
 pub fn failure(daemon: &str, error: &CallError) -> Failure {
-    let failure = Failure::new(problem(daemon, error));
+    let problem = problem(daemon, error);
+    let failure = if error.is_refused(RefusalCode::InvalidArgument) {
+        Failure::usage(problem)
+    } else {
+        Failure::new(problem)
+    };
     match error {
         CallError::Absent(socket) if socket.kind() != ErrorKind::PermissionDenied => {
             failure.hint(if openclaw_modes::are_shared() {

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
+use nix::errno::Errno;
 use openclaw_folder::{Folder, Kind};
 use openclaw_sessions::forgetting::Words;
 use openclaw_settings::Settings;
@@ -31,6 +32,12 @@ pub struct Remains {
     pub files: Vec<PathBuf>,
     /// Whether they have the words is not known.
     pub unread: Vec<PathBuf>,
+    /// Links to files that are not looked into otherwise. Whoever put one there does not say
+    /// what is looked into.
+    pub links: Vec<PathBuf>,
+    /// What was looked into, without links.
+    #[serde(skip)]
+    places: Vec<PathBuf>,
 }
 
 /// Whether a file of a place is one of an agent CLI's sessions.
@@ -80,7 +87,14 @@ impl Remains {
                 kept.extra(&one.workspace.join(path), settings, words);
             }
         }
-        for list in [&mut kept.sessions, &mut kept.files, &mut kept.unread] {
+        let places = std::mem::take(&mut kept.places);
+        kept.links.retain(|link| leads_elsewhere(link, &places));
+        for list in [
+            &mut kept.sessions,
+            &mut kept.files,
+            &mut kept.unread,
+            &mut kept.links,
+        ] {
             list.sort();
             list.dedup();
         }
@@ -90,6 +104,11 @@ impl Remains {
     /// Whether no file has them.
     pub fn is_empty(&self) -> bool {
         self.sessions.is_empty() && self.files.is_empty()
+    }
+
+    /// Whether all that there is was looked into.
+    pub fn is_whole(&self) -> bool {
+        self.unread.is_empty() && self.links.is_empty()
     }
 
     fn place(
@@ -103,6 +122,7 @@ impl Remains {
             Ok(None) => return,
             Err(_) => return self.unread.push(path.to_owned()),
         };
+        self.places.extend(path.canonicalize());
         let mut left = FILES;
         let mut folders = vec![(PathBuf::new(), 0)];
         while let Some((folder, depth)) = folders.pop() {
@@ -124,7 +144,12 @@ impl Remains {
                         left -= 1;
                         self.file(&root, &relative, look);
                     }
-                    Kind::Link | Kind::Other => {}
+                    Kind::Link if left == 0 => return self.unread.push(path.to_owned()),
+                    Kind::Link => {
+                        left -= 1;
+                        self.links.push(path.join(relative));
+                    }
+                    Kind::Other => {}
                 }
             }
         }
@@ -152,7 +177,10 @@ impl Remains {
     fn extra(&mut self, path: &Path, settings: &Settings, words: &Words) {
         let configured = settings.folder(path.to_owned());
         match configured.holding() {
-            Ok(Some((root, name))) => self.file(&root, Path::new(&name), &Look::only(words)),
+            Ok(Some((root, name))) => {
+                self.places.extend(root.path().join(&name).canonicalize());
+                self.file(&root, Path::new(&name), &Look::only(words));
+            }
             Ok(None) => self.place(path, configured.open(), &Look::only(words)),
             Err(_) => self.unread.push(path.to_owned()),
         }
@@ -167,6 +195,23 @@ fn is_session(relative: &Path) -> bool {
 /// Where there is nothing but sessions.
 fn is_line(relative: &Path) -> bool {
     relative.extension().is_some_and(|it| it == SESSION)
+}
+
+/// Whether a link leads to a file or a folder that is not among the places that are looked into.
+/// Nothing is opened to find out.
+fn leads_elsewhere(link: &Path, places: &[PathBuf]) -> bool {
+    let is_looked_into = |target: &Path| places.iter().any(|place| target.starts_with(place));
+    match link.canonicalize() {
+        Ok(target) if is_looked_into(&target) => false,
+        Ok(target) => target
+            .metadata()
+            .is_ok_and(|it| it.is_file() || it.is_dir()),
+        Err(error) if error.raw_os_error() == Some(Errno::ELOOP as i32) => false,
+        Err(error) => !matches!(
+            error.kind(),
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+        ),
+    }
 }
 
 /// Whether a file has the words, as text or in lines of JSON.
@@ -223,12 +268,47 @@ mod tests {
                 &vec![draft.clone()]
             )
         );
-        assert!(kept.unread.is_empty() && session.exists());
+        assert!(kept.is_whole() && session.exists());
         let kept = Remains::look(&settings, "main", &words, true);
         assert_eq!(kept.sessions, [of_session.clone(), session.clone()]);
         assert!(!session.exists() && !of_session.exists() && other.exists() && draft.exists());
         let kept = Remains::look(&settings, "", &words, false);
         assert_eq!((kept.sessions.len(), kept.files), (0, vec![draft]));
+    }
+
+    #[test]
+    fn links_to_what_is_not_looked_into_are_named() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let environment = [("OPENCLAW_STATE_DIR", root.join("state"))];
+        let environment = environment.map(|(name, path)| (name, path.display().to_string()));
+        let settings = openclaw_settings::load(&environment.into_iter().collect()).unwrap();
+        let workspace = settings.agent("main").unwrap().workspace.to_path_buf();
+        let (outside, fifo) = (root.join("outside"), root.join("fifo"));
+        fs::create_dir_all(&outside).unwrap();
+        fs::create_dir_all(workspace.join("memory")).unwrap();
+        let note = outside.join("note.md");
+        fs::write(&note, "the blue flowerpot").unwrap();
+        fs::write(workspace.join("own.md"), "nothing").unwrap();
+        nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        let targets = [
+            (note.as_path(), "memory/house.md"),
+            (&outside, "folder"),
+            (Path::new("memory/house.md"), "second"),
+            (Path::new("own.md"), "inside"),
+            (Path::new("nothing"), "nowhere"),
+            (Path::new("loop"), "loop"),
+            (&fifo, "pipe"),
+        ];
+        for (target, name) in targets {
+            std::os::unix::fs::symlink(target, workspace.join(name)).unwrap();
+        }
+        let words = Words::new("blue flowerpot").unwrap();
+        let kept = Remains::look(&settings, "", &words, true);
+        let links = ["folder", "memory/house.md", "second"].map(|name| workspace.join(name));
+        assert_eq!(kept.links, links);
+        assert!(kept.is_empty() && kept.unread.is_empty() && !kept.is_whole());
+        assert!(note.exists());
     }
 
     /// An agent may put anything in the place of what the configuration names there.

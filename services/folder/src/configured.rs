@@ -61,12 +61,21 @@ impl ConfiguredFolder {
     /// # Errors
     /// As [`ConfiguredFolder::open`], and when it cannot be made.
     pub fn open_or_create(&self) -> Result<Folder, Error> {
-        let walk = self.walked()?;
-        let last = walk.last();
-        let found = Folder::at(&last.folder, &last.path)?;
-        let mut folder = found.create_folder(&walk.missing)?;
+        let (found, missing) = self.missing()?;
+        let mut folder = found.create_folder(missing)?;
         self.path.clone_into(&mut folder.path);
         Ok(folder)
+    }
+
+    /// The last folder on the way to it, and what is missing from there on: nothing when it is
+    /// there.
+    ///
+    /// # Errors
+    /// As [`ConfiguredFolder::open`].
+    pub fn missing(&self) -> Result<(Folder, PathBuf), Error> {
+        let walk = self.walked()?;
+        let last = walk.last();
+        Ok((Folder::at(&last.folder, &last.path)?, walk.missing.clone()))
     }
 
     /// The folder in which a file lies that the configuration names instead, and its
@@ -309,10 +318,16 @@ mod tests {
         symlink(top.join("elsewhere/deep"), top.join("link")).unwrap();
         let new = ConfiguredFolder::new(top.join("link/a/b"), written);
         assert!(new.open().unwrap().is_none());
+        let (around, missing) = new.missing().unwrap();
+        assert_eq!(
+            (around.path(), missing),
+            (&*top, "elsewhere/deep/a/b".into())
+        );
         let made = new.open_or_create().unwrap();
         assert_eq!(made.path(), top.join("link/a/b"));
         assert!(top.join("elsewhere/deep/a/b").is_dir());
         assert!(new.open().unwrap().is_some());
+        assert_eq!(new.missing().unwrap().1, PathBuf::new());
     }
 
     #[test]

@@ -45,6 +45,22 @@ impl Folder {
         }
     }
 
+    /// Removes the folder at `relative` where nothing is in it; false when nothing is there.
+    ///
+    /// # Errors
+    /// When a link is on the way or in its place, or something is in it.
+    pub fn remove_empty(&self, relative: impl AsRef<Path>) -> Result<bool, Error> {
+        let relative = relative.as_ref();
+        let Some((folder, name)) = self.holder(relative)? else {
+            return Ok(false);
+        };
+        match unlinkat(&folder, name, UnlinkatFlags::RemoveDir) {
+            Ok(()) => Ok(true),
+            Err(Errno::ENOENT) => Ok(false),
+            Err(errno) => Err(self.error("remove", relative, errno)),
+        }
+    }
+
     /// Removes what is at `relative`, a folder with everything in it; the
     /// links in it themselves, never their targets.
     ///

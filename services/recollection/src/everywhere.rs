@@ -1,6 +1,7 @@
 //! Words in everything that is kept: shown, and taken out.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use openclaw_doctor::Remains;
@@ -17,6 +18,9 @@ use openclaw_connection::Gateway;
 
 /// Characters of a place on its line.
 const WIDTH: usize = 100;
+
+/// Links that are named; --json names all.
+const LINKS: usize = 20;
 
 /// Words that are looked for.
 pub(super) struct Everywhere<'a> {
@@ -73,7 +77,7 @@ impl Everywhere<'_> {
         }
         let places = self.look(true).await?;
         if places.is_empty() {
-            output::stderr_line("the words are nowhere");
+            output::stderr(&places.rendered());
             return Ok(ExitCode::FAILURE);
         }
         self.index_anew().await?;
@@ -159,6 +163,7 @@ impl Places {
             let path = output::line(&path.display().to_string());
             let _ = writeln!(text, "{path} cannot be looked into");
         }
+        text.push_str(&links(&self.kept.links));
         text
     }
 
@@ -182,12 +187,34 @@ impl Places {
             let path = output::line(&path.display().to_string());
             let _ = writeln!(text, "{path} of an agent CLI");
         }
-        text.push_str(&self.left());
-        if text.is_empty() {
-            text.push_str("the words are nowhere\n");
+        if self.is_empty() {
+            let nowhere = if self.kept.is_whole() {
+                "the words are nowhere\n"
+            } else {
+                "the words are nowhere that was looked into\n"
+            };
+            text.push_str(nowhere);
         }
+        text.push_str(&self.left());
         text
     }
+}
+
+/// Links that were not followed: what they lead to may have the words.
+fn links(links: &[PathBuf]) -> String {
+    let mut text = String::new();
+    for link in links.iter().take(LINKS) {
+        let link = output::line(&link.display().to_string());
+        let _ = writeln!(
+            text,
+            "{link} is a link, which is not followed: look yourself where it leads"
+        );
+    }
+    if let Some(more) = links.len().checked_sub(LINKS).filter(|more| *more > 0) {
+        let more = words::count(more as u64, "more link");
+        let _ = writeln!(text, "{more} are not followed; --json names them");
+    }
+    text
 }
 
 fn say(text: &mut String, file: &Mention) {

@@ -5,15 +5,21 @@
 //! their place and their length, and they stay the JSON that they were. What an
 //! entry is (ids, roles, times, names of tools and models) stays.
 
+mod entry;
 pub mod line;
+mod literals;
+mod pieces;
+mod text;
 mod words;
 
+pub use entry::{Entry, Time};
+pub use pieces::{Piece, pieces};
 pub use words::{LIMIT, NotWords, Words};
 
 impl Words {
     /// How often the words are in `text`, which may be a JSON document.
     pub fn count(&self, text: &str) -> usize {
-        line::found(text.as_bytes(), self).len()
+        line::found(text.as_bytes(), self).count()
     }
 
     /// `text` with stars in their place; None when they are not in it.

@@ -1,272 +1,177 @@
-//! One line of a transcript: the texts of its JSON, as they stand in it.
+//! Words in a line of a transcript: in the texts of its JSON, as they stand in it. A line may be
+//! of tens of megabytes, so that nothing is kept of it but where the search is.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 
-use crate::words::Words;
+use crate::literals::{Key, Literal, Literals};
+use crate::text::Text;
+use crate::words::{Search, Words};
 
-/// Values of these are what an entry is, not what was said.
-const STRUCTURE: [&str; 25] = [
-    "type",
-    "role",
-    "id",
-    "parentId",
-    "timestamp",
-    "version",
-    "cwd",
-    "api",
-    "provider",
-    "model",
-    "modelId",
-    "responseId",
-    "stopReason",
-    "toolCallId",
-    "toolName",
-    "name",
-    "customType",
-    "runId",
-    "sessionId",
-    "sessionKey",
-    "firstKeptEntryId",
-    "mimeType",
-    "textSignature",
-    "thinkingSignature",
-    "thoughtSignature",
-];
-
-/// Below these everything was said by somebody, whatever it is called.
-const SAID: [&str; 3] = ["arguments", "input", "details"];
-
-/// In a block the name of a tool, of an entry what somebody called the session.
-const NAME: &str = "name";
-
-/// What was signed is not what it was any more: without its signature it is left
-/// out of requests.
-const SIGNED: &str = "thinking";
-const SIGNATURE: &str = "thinkingSignature";
-
-/// A text between its quotes.
+/// Where the words are in a line.
 #[derive(Debug)]
-struct Literal {
+pub struct Match {
     range: Range<usize>,
-    /// What it is the value of; empty in a list at the top.
-    key: String,
-    /// Whether it is below one of [`SAID`], or what the entry itself is called.
-    is_said: bool,
+    /// The text that they are in.
+    text: Range<usize>,
+    key: Key,
 }
 
-/// Where the words are in `line`, in bytes. What is no JSON is taken as text.
-pub fn found(line: &[u8], words: &Words) -> Vec<Range<usize>> {
-    matches(line, words)
-        .into_iter()
-        .map(|(range, _)| range)
-        .collect()
+/// Where a search in a line is. What it has left behind may be changed meanwhile.
+#[derive(Debug)]
+struct Scan {
+    /// None: the line is taken as text.
+    literals: Option<Literals>,
+    text: Option<(Literal, Search)>,
+    /// Words that begin here or later are not of this part.
+    until: usize,
+    /// Where the last words ended.
+    end: usize,
+}
+
+impl Scan {
+    /// Of the part `part` of `line`. Only a whole line can be JSON; what is none, is text.
+    fn new(line: &[u8], part: &Range<usize>) -> Self {
+        let is_line = *part == (0..line.len());
+        let is_json = is_line && serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok();
+        let whole = || Literal {
+            range: 0..line.len(),
+            key: Key::Other,
+            is_said: true,
+        };
+        let text = (!is_json).then(|| (whole(), Search::from(Text::plain(line), part.start)));
+        Self {
+            literals: is_json.then(Literals::default),
+            text,
+            until: part.end,
+            end: part.end,
+        }
+    }
+
+    fn next(&mut self, line: &[u8], words: &Words) -> Option<Match> {
+        loop {
+            if let Some((literal, search)) = &mut self.text {
+                let text = text_of(line, &literal.range, self.literals.is_some());
+                let found = words.next(text, search);
+                if let Some(found) = found.filter(|found| found.start < self.until) {
+                    self.end = found.end.max(self.until);
+                    return Some(Match {
+                        range: found,
+                        text: literal.range.clone(),
+                        key: literal.key,
+                    });
+                }
+            }
+            self.text = None;
+            let literal = self.literals.as_mut()?.next(line)?;
+            if !literal.is_structure() {
+                let search = Search::at(literal.range.start);
+                self.text = Some((literal, search));
+            }
+        }
+    }
+}
+
+/// The words in a line, one after the other.
+#[derive(Debug)]
+pub struct Matches<'a> {
+    line: &'a [u8],
+    words: &'a Words,
+    scan: Scan,
+}
+
+impl Matches<'_> {
+    /// Where the part ends: behind the last words that began in it.
+    pub fn end(&self) -> usize {
+        self.scan.end
+    }
+}
+
+impl Iterator for Matches<'_> {
+    type Item = Match;
+
+    fn next(&mut self) -> Option<Match> {
+        self.scan.next(self.line, self.words)
+    }
+}
+
+/// Where the words are in `line`. What is no JSON is taken as text.
+pub fn found<'a>(line: &'a [u8], words: &'a Words) -> Matches<'a> {
+    found_in(line, 0..line.len(), words)
+}
+
+/// Those that begin in `part` of `line`, a line that is too long to be had whole: what is
+/// before the part and behind it says only where words begin and end.
+pub(crate) fn found_in<'a>(line: &'a [u8], part: Range<usize>, words: &'a Words) -> Matches<'a> {
+    let scan = Scan::new(line, &part);
+    Matches { line, words, scan }
 }
 
 /// Puts stars in the place of the words; how often they were there.
 pub fn cover(line: &mut [u8], words: &Words) -> usize {
-    let found = matches(line, words);
-    for (range, _) in &found {
-        line[range.clone()].fill(b'*');
-    }
-    if found.iter().any(|(_, key)| key == SIGNED) {
-        for literal in literals(line).iter().filter(|one| one.key == SIGNATURE) {
-            line[literal.range.clone()].fill(b' ');
-        }
-    }
-    found.len()
+    let all = 0..line.len();
+    cover_in(line, all, words).0
 }
 
-/// The characters around `at`, in one line.
-pub fn around(line: &[u8], at: &Range<usize>, characters: usize) -> String {
-    let mut whole = literals(line).into_iter().map(|one| one.range);
-    let inside = |range: &Range<usize>| range.start <= at.start && at.end <= range.end;
-    let range = whole.rfind(inside).unwrap_or(0..line.len());
-    let text = decoded(line, range);
-    let first = text.iter().position(|(_, place)| place.start >= at.start);
-    let last = text.iter().rposition(|(_, place)| place.end <= at.end);
-    let first = first.unwrap_or(0).saturating_sub(characters);
-    let last = (last.unwrap_or(0) + characters + 1).min(text.len());
-    let shown = text.get(first..last).unwrap_or_default();
-    let shown: String = shown.iter().map(|(c, _)| *c).collect();
+/// Puts stars in the place of those that begin in `part`; how often they were there, and where
+/// the part ends: behind the last of them.
+pub(crate) fn cover_in(line: &mut [u8], part: Range<usize>, words: &Words) -> (usize, usize) {
+    let mut scan = Scan::new(line, &part);
+    let (mut count, mut was_signed) = (0, false);
+    while let Some(found) = scan.next(line, words) {
+        line[found.range].fill(b'*');
+        was_signed |= found.key == Key::Signed;
+        count += 1;
+    }
+    if was_signed {
+        take_signatures(line);
+    }
+    (count, scan.end)
+}
+
+fn take_signatures(line: &mut [u8]) {
+    let mut literals = Literals::default();
+    while let Some(literal) = literals.next(line) {
+        if literal.key == Key::Signature {
+            line[literal.range].fill(b' ');
+        }
+    }
+}
+
+/// The characters around what was found, in one line.
+pub fn around(line: &[u8], found: &Match, characters: usize) -> String {
+    let is_json = found.text != (0..line.len());
+    let text = text_of(line, &found.text, is_json);
+    let mut shown = VecDeque::new();
+    let mut left = characters;
+    for (at, c) in text.from(found.text.start) {
+        let is_before = at < found.range.start;
+        if is_before && shown.len() == characters {
+            shown.pop_front();
+        }
+        if at >= found.range.end {
+            let Some(less) = left.checked_sub(1) else {
+                break;
+            };
+            left = less;
+        }
+        // Between words there may be more white space than anybody would show.
+        let is_more = |last: &char| last.is_whitespace() && c.is_whitespace();
+        if is_before || !shown.back().is_some_and(is_more) {
+            shown.push_back(c);
+        }
+    }
+    let shown: String = shown.into_iter().collect();
     shown.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn matches(line: &[u8], words: &Words) -> Vec<(Range<usize>, String)> {
-    let is_json = serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok();
-    let texts = if is_json {
-        literals(line)
+fn text_of<'a>(line: &'a [u8], range: &Range<usize>, is_json: bool) -> Text<'a> {
+    let bytes = &line[..range.end];
+    if is_json {
+        Text::escaped(bytes)
     } else {
-        vec![Literal {
-            range: 0..line.len(),
-            key: String::new(),
-            is_said: true,
-        }]
-    };
-    let mut all = Vec::new();
-    for text in texts {
-        if !text.is_said && STRUCTURE.contains(&text.key.as_str()) {
-            continue;
-        }
-        let decoded = if is_json {
-            decoded(line, text.range)
-        } else {
-            plain(line)
-        };
-        let characters: Vec<char> = decoded.iter().map(|(c, _)| *c).collect();
-        for range in words.find(&characters) {
-            let bytes = decoded[range.start].1.start..decoded[range.end - 1].1.end;
-            all.push((bytes, text.key.clone()));
-        }
+        Text::plain(bytes)
     }
-    all
-}
-
-/// An object or a list that is not closed yet.
-struct Open {
-    is_object: bool,
-    /// The next text in it is a key.
-    wants_key: bool,
-    key: String,
-    is_said: bool,
-}
-
-/// The texts that are values in a valid JSON document.
-fn literals(line: &[u8]) -> Vec<Literal> {
-    let mut found = Vec::new();
-    let mut open: Vec<Open> = Vec::new();
-    let mut at = 0;
-    while at < line.len() {
-        match line[at] {
-            b'{' | b'[' => {
-                let (key, was_said) = open
-                    .last()
-                    .map_or((String::new(), false), |one| (one.key.clone(), one.is_said));
-                let is_said = was_said || SAID.contains(&key.as_str());
-                let is_object = line[at] == b'{';
-                open.push(Open {
-                    is_object,
-                    wants_key: is_object,
-                    key: if is_object { String::new() } else { key },
-                    is_said,
-                });
-            }
-            b'}' | b']' => drop(open.pop()),
-            b',' => {
-                if let Some(top) = open.last_mut() {
-                    top.wants_key = top.is_object;
-                }
-            }
-            b'"' => {
-                let range = at + 1..end_of_text(line, at + 1);
-                at = range.end;
-                let depth = open.len();
-                match open.last_mut() {
-                    Some(top) if top.wants_key => {
-                        top.wants_key = false;
-                        top.key = decoded(line, range).into_iter().map(|(c, _)| c).collect();
-                    }
-                    Some(top) => {
-                        let is_title = depth == 1 && top.key == NAME;
-                        found.push(Literal {
-                            range,
-                            key: top.key.clone(),
-                            is_said: top.is_said || is_title,
-                        });
-                    }
-                    None => found.push(Literal {
-                        range,
-                        key: String::new(),
-                        is_said: true,
-                    }),
-                }
-            }
-            _ => {}
-        }
-        at += 1;
-    }
-    found
-}
-
-/// Where the quote is that ends the text which begins at `at`.
-fn end_of_text(line: &[u8], mut at: usize) -> usize {
-    while at < line.len() && line[at] != b'"' {
-        at += if line[at] == b'\\' { 2 } else { 1 };
-    }
-    at.min(line.len())
-}
-
-/// The characters of a text with the bytes that each stands in.
-fn decoded(line: &[u8], range: Range<usize>) -> Vec<(char, Range<usize>)> {
-    let mut characters = Vec::new();
-    let mut at = range.start;
-    while at < range.end {
-        let (c, length) = match line[at] {
-            b'\\' => escaped(&line[at..range.end]),
-            _ => first(&line[at..range.end]),
-        };
-        characters.push((c, at..(at + length).min(range.end)));
-        at += length;
-    }
-    characters
-}
-
-fn plain(line: &[u8]) -> Vec<(char, Range<usize>)> {
-    let mut characters = Vec::new();
-    let mut at = 0;
-    while at < line.len() {
-        let (c, length) = first(&line[at..]);
-        characters.push((c, at..at + length));
-        at += length;
-    }
-    characters
-}
-
-/// The first character and its length; a byte that is none stands for itself.
-fn first(bytes: &[u8]) -> (char, usize) {
-    let end = bytes.len().min(4);
-    let text = match std::str::from_utf8(&bytes[..end]) {
-        Ok(text) => text,
-        Err(error) => std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default(),
-    };
-    let c = text.chars().next();
-    c.map_or((char::REPLACEMENT_CHARACTER, 1), |c| (c, c.len_utf8()))
-}
-
-/// What an escape means (RFC 8259 §7), and its length.
-fn escaped(bytes: &[u8]) -> (char, usize) {
-    let simple = |c| (c, 2);
-    match bytes.get(1) {
-        Some(b'n') => simple('\n'),
-        Some(b't') => simple('\t'),
-        Some(b'r') => simple('\r'),
-        Some(b'b') => simple('\u{8}'),
-        Some(b'f') => simple('\u{c}'),
-        Some(b'u') => {
-            let high = unit(bytes);
-            let low = bytes
-                .get(6..)
-                .filter(|rest| rest.starts_with(b"\\u"))
-                .map(unit);
-            let both = low.map(|low| [high, low]);
-            let pair = both.and_then(|units| char::decode_utf16(units).next()?.ok());
-            match (char::from_u32(high.into()), pair) {
-                (Some(c), _) => (c, 6),
-                (None, Some(c)) => (c, 12),
-                (None, None) => (char::REPLACEMENT_CHARACTER, 6),
-            }
-        }
-        Some(other) => simple(char::from(*other)),
-        None => (char::REPLACEMENT_CHARACTER, 1),
-    }
-}
-
-/// The four digits of `\uXXXX`.
-fn unit(bytes: &[u8]) -> u16 {
-    let digits = bytes
-        .get(2..6)
-        .and_then(|digits| std::str::from_utf8(digits).ok());
-    let unit = digits.and_then(|digits| u16::from_str_radix(digits, 16).ok());
-    unit.unwrap_or(0xfffd)
 }
 
 #[cfg(test)]
@@ -348,8 +253,9 @@ mod tests {
     #[test]
     fn line_is_shown_around_the_words() {
         let line = br#"{"text":"before the blue\nflowerpot after"}"#;
-        let at = found(line, &Words::new("blue flowerpot").unwrap());
-        assert_eq!(around(line, &at[0], 4), "the blue flowerpot aft");
+        let words = Words::new("blue flowerpot").unwrap();
+        let at = found(line, &words).next().unwrap();
+        assert_eq!(around(line, &at, 4), "the blue flowerpot aft");
     }
 
     fn value() -> impl Strategy<Value = Value> {
@@ -375,7 +281,7 @@ mod tests {
             prop_assert!(count >= 1);
             prop_assert_eq!(after.len(), line.len());
             prop_assert!(serde_json::from_str::<Value>(&after).is_ok());
-            prop_assert!(found(after.as_bytes(), &Words::new(&at).unwrap()).is_empty());
+            prop_assert_eq!(found(after.as_bytes(), &Words::new(&at).unwrap()).count(), 0);
         }
     }
 }

@@ -2,11 +2,16 @@
 
 use std::ops::Range;
 
+use crate::text::Text;
+
 /// Fewer letters than this would be everywhere.
 const LETTERS_MIN: usize = 3;
 
 /// Longest words, in characters.
 pub const LIMIT: usize = 1000;
+
+/// Longest character, in bytes.
+const CHARACTER: usize = 4;
 
 /// Where scripts begin that put no space between words (Thai and after), so that
 /// a word has no end that could be seen.
@@ -55,33 +60,36 @@ impl Words {
         })
     }
 
-    /// Where they are in `text`, one after the other.
-    pub(crate) fn find(&self, text: &[char]) -> Vec<Range<usize>> {
-        let mut found = Vec::new();
-        let mut at = 0;
-        while at < text.len() {
-            match self.end(text, at) {
-                Some(end) if is_whole(text, at, end) => {
-                    found.push(at..end);
-                    at = end;
+    /// Where they are next in `text`.
+    pub(crate) fn next(&self, text: Text<'_>, search: &mut Search) -> Option<Range<usize>> {
+        while let Some((first, next)) = text.at(search.at) {
+            let from = search.at;
+            if let Some((last, to)) = self.end(text, from) {
+                let after = text.at(to).map(|(c, _)| c);
+                if !goes_on(search.before, Some(first)) && !goes_on(Some(last), after) {
+                    (search.at, search.before) = (to, Some(last));
+                    return Some(from..to);
                 }
-                _ => at += 1,
             }
+            (search.at, search.before) = (next, Some(first));
         }
-        found
+        None
     }
 
     /// The lines of `text` that have them, counted from 1: the first and the last
     /// of each place, in their order and never one line twice.
     pub fn lines(&self, text: &str) -> Vec<(u32, u32)> {
-        let characters: Vec<char> = text.chars().collect();
-        let number = |at: usize| {
-            let ends = characters[..at].iter().filter(|c| **c == '\n').count();
-            u32::try_from(ends + 1).unwrap_or(u32::MAX)
-        };
+        let bytes = text.as_bytes();
+        let ends = |range: Range<usize>| bytes[range].iter().filter(|byte| **byte == b'\n').count();
+        let number = |line| u32::try_from(line).unwrap_or(u32::MAX);
         let mut lines: Vec<(u32, u32)> = Vec::new();
-        for range in self.find(&characters) {
-            let (from, to) = (number(range.start), number(range.end - 1));
+        let (mut search, mut line, mut counted) = (Search::at(0), 1, 0);
+        while let Some(range) = self.next(Text::plain(bytes), &mut search) {
+            line += ends(counted..range.start);
+            let from = number(line);
+            counted = range.end;
+            line += ends(range);
+            let to = number(line);
             match lines.last_mut() {
                 Some(last) if from <= last.1 => last.1 = to,
                 _ => lines.push((from, to)),
@@ -90,19 +98,50 @@ impl Words {
         lines
     }
 
-    /// Where they end when they begin at `at`.
-    fn end(&self, text: &[char], at: usize) -> Option<usize> {
+    /// Their last character and where they end, when they begin at `at`.
+    fn end(&self, text: Text<'_>, at: usize) -> Option<(char, usize)> {
         let mut at = at;
+        let mut last = None;
         for (number, part) in self.parts.iter().enumerate() {
             if number > 0 {
-                let spaces = text.get(at..)?.iter().take_while(|c| c.is_whitespace());
-                at += Some(spaces.count()).filter(|count| *count > 0)?;
+                let spaces = at;
+                while let Some((_, next)) = text.at(at).filter(|(c, _)| c.is_whitespace()) {
+                    at = next;
+                }
+                if at == spaces {
+                    return None;
+                }
             }
-            let here = text.get(at..at + part.len())?;
-            let same = here.iter().zip(part).all(|(a, b)| folded(*a) == *b);
-            at += same.then_some(part.len())?;
+            for wanted in part {
+                let (c, next) = text.at(at).filter(|(c, _)| folded(*c) == *wanted)?;
+                (last, at) = (Some(c), next);
+            }
         }
-        Some(at)
+        last.map(|last| (last, at))
+    }
+}
+
+/// How far words have been looked for in a text.
+#[derive(Debug)]
+pub(crate) struct Search {
+    at: usize,
+    before: Option<char>,
+}
+
+impl Search {
+    /// From the beginning of a text, at `at`.
+    pub(crate) fn at(at: usize) -> Self {
+        Self { at, before: None }
+    }
+
+    /// From within a text, at `at`.
+    pub(crate) fn from(text: Text<'_>, at: usize) -> Self {
+        let before = text.from(at.saturating_sub(CHARACTER));
+        let before = before.take_while(|(place, _)| *place < at).last();
+        Self {
+            at,
+            before: before.map(|(_, c)| c),
+        }
     }
 }
 
@@ -115,14 +154,10 @@ fn folded(c: char) -> char {
     }
 }
 
-/// Whether it is no part of a longer word.
-fn is_whole(text: &[char], from: usize, to: usize) -> bool {
-    let goes_on = |left: Option<&char>, right: Option<&char>| {
-        let is_part = |c: Option<&char>| c.is_some_and(|c| c.is_alphanumeric() && *c < SPACELESS);
-        is_part(left) && is_part(right)
-    };
-    let before = from.checked_sub(1).and_then(|at| text.get(at));
-    !goes_on(before, text.get(from)) && !goes_on(text.get(to - 1), text.get(to))
+/// Whether a word goes on from `left` to `right`.
+fn goes_on(left: Option<char>, right: Option<char>) -> bool {
+    let is_part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() && c < SPACELESS);
+    is_part(left) && is_part(right)
 }
 
 #[cfg(test)]
@@ -130,12 +165,11 @@ mod tests {
     use super::*;
 
     fn found(words: &str, text: &str) -> Vec<String> {
-        let text: Vec<char> = text.chars().collect();
-        let ranges = Words::new(words).unwrap().find(&text);
-        ranges
-            .into_iter()
-            .map(|range| text[range].iter().collect())
-            .collect()
+        let words = Words::new(words).unwrap();
+        let mut search = Search::at(0);
+        let next = || words.next(Text::plain(text.as_bytes()), &mut search);
+        let ranges = std::iter::from_fn(next);
+        ranges.map(|range| text[range].to_owned()).collect()
     }
 
     #[test]

@@ -1,13 +1,14 @@
 //! Pictures that came with a message: the gateway names them in it, by the path
 //! that it made in the workspace, and they are shown to a model that sees images.
 
-use std::fs::File;
-use std::io::Read as _;
 use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use openclaw_folder::Error;
 use openclaw_turn::Image;
+
+use crate::workspace;
 
 /// What a line begins with that names a file (`inbound/src/words.rs`).
 const MARK: &str = "[media attached: ";
@@ -34,7 +35,7 @@ pub(super) fn sent_with(text: &str, workspace: &Path) -> Pictures {
     let mut pictures = Pictures::default();
     let mut left = IN_ALL;
     for (path, kind) in text.lines().filter_map(named) {
-        match read(&workspace.join(path), left.min(LIMIT)) {
+        match read(workspace, path, left.min(LIMIT)) {
             Ok(bytes) => {
                 left -= bytes.len() as u64;
                 pictures.shown.push(Image {
@@ -70,14 +71,13 @@ fn named(line: &str) -> Option<(&str, &str)> {
     (is_plain && KINDS.contains(&kind)).then_some((path, kind))
 }
 
-fn read(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
-    let mut bytes = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(limit + 1).read_to_end(&mut bytes));
-    read.map_err(|error| format!("it cannot be read: {error}"))?;
-    match bytes.len() as u64 {
-        0 => Err("it is empty".to_owned()),
-        size if size > limit => Err("it is larger than what a model is shown".to_owned()),
-        _ => Ok(bytes),
+fn read(workspace: &Path, path: &str, limit: u64) -> Result<Vec<u8>, String> {
+    match workspace::read(workspace, path, limit) {
+        Ok(None) => Err("there is no such file".to_owned()),
+        Ok(Some(bytes)) if bytes.is_empty() => Err("it is empty".to_owned()),
+        Ok(Some(bytes)) => Ok(bytes),
+        Err(Error::TooLarge { .. }) => Err("it is larger than what a model is shown".to_owned()),
+        Err(error) => Err(format!("it cannot be read: {error}")),
     }
 }
 
@@ -108,5 +108,32 @@ mod tests {
         assert_eq!(told.matches("not shown to you").count(), 2, "{told}");
         assert!(pictures.told(false).contains("text alone"));
         assert_eq!(sent_with("hello", workspace.path()).told(false), "");
+    }
+
+    #[test]
+    fn pictures_are_reached_through_nothing_that_an_agent_left() {
+        let root = tempfile::tempdir().unwrap();
+        let (workspace, elsewhere) = (root.path().join("workspace"), root.path().join("own"));
+        let folder = workspace.join(FOLDER);
+        fs::create_dir_all(&folder).unwrap();
+        fs::create_dir(&elsewhere).unwrap();
+        fs::write(elsewhere.join("key.png"), "12").unwrap();
+        std::os::unix::fs::symlink(elsewhere.join("key.png"), folder.join("link.png")).unwrap();
+        nix::unistd::mkfifo(&folder.join("fifo.png"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+        let text = "[media attached: media/inbound/link.png (image/png)]\n\
+            [media attached: media/inbound/fifo.png (image/png)]";
+        let pictures = sent_with(text, &workspace);
+        assert!(pictures.shown.is_empty(), "{pictures:?}");
+        assert_eq!(pictures.left_out.len(), 2, "{pictures:?}");
+        fs::remove_dir_all(&folder).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, workspace.join("media/inbound")).unwrap();
+        let text = "[media attached: media/inbound/key.png (image/png)]";
+        assert!(sent_with(text, &workspace).shown.is_empty());
+        // The user's own way to the workspace may have links.
+        fs::remove_file(workspace.join("media/inbound")).unwrap();
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join("key.png"), "12").unwrap();
+        std::os::unix::fs::symlink(&workspace, root.path().join("mine")).unwrap();
+        assert_eq!(sent_with(text, &root.path().join("mine")).shown.len(), 1);
     }
 }

@@ -1,6 +1,8 @@
 //! Taking notes away, in two steps: what is meant is shown with its place, and
 //! a place is taken away.
 
+use std::path::Path;
+
 use openclaw_tools::{Registry, ToolCall};
 use openclaw_turn::TurnRequest;
 use serde_json::json;
@@ -8,7 +10,10 @@ use serde_json::json;
 use super::SearchAnswer;
 use crate::emitter::Emitter;
 use crate::failure::TurnError;
+use crate::workspace;
 
+/// Longest note of which lines are taken away, in bytes.
+const LIMIT: u64 = 2 << 20;
 /// Matches that are shown.
 const SHOWN: usize = 5;
 /// The folder of notes, and the one file beside it that is forgotten from.
@@ -70,7 +75,7 @@ pub(super) async fn lines(
     registry: &Registry,
     out: &Emitter,
 ) -> Result<String, TurnError> {
-    let Ok(text) = std::fs::read_to_string(request.workspace.join(place.path)) else {
+    let Some(text) = note(&request.workspace, place.path) else {
         return Ok(format!("There is no note {}.\n", place.path));
     };
     let total = text.lines().count();
@@ -97,9 +102,35 @@ pub(super) async fn lines(
     Ok(format!("Forgotten: {}\n", gone.trim()))
 }
 
+fn note(folder: &Path, path: &str) -> Option<String> {
+    let bytes = workspace::read(folder, path, LIMIT).ok().flatten()?;
+    String::from_utf8(bytes).ok()
+}
+
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
+
+    #[test]
+    fn notes_are_read_through_nothing_that_an_agent_left() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("workspace");
+        fs::create_dir_all(folder.join("memory")).unwrap();
+        fs::write(root.path().join("own.md"), "private").unwrap();
+        fs::write(folder.join("memory/a.md"), "a note").unwrap();
+        std::os::unix::fs::symlink("../../own.md", folder.join("memory/link.md")).unwrap();
+        nix::unistd::mkfifo(
+            &folder.join("memory/fifo.md"),
+            nix::sys::stat::Mode::S_IRWXU,
+        )
+        .unwrap();
+        assert_eq!(note(&folder, "memory/a.md").as_deref(), Some("a note"));
+        for name in ["memory/link.md", "memory/fifo.md", "memory/none.md"] {
+            assert_eq!(note(&folder, name), None, "{name}");
+        }
+    }
 
     #[test]
     fn places_are_told_from_words() {

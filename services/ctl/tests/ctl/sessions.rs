@@ -209,12 +209,14 @@ impl Sessions for Listed {
         &self,
         _: Request<wire::ExportSessionsRequest>,
     ) -> Answer<Self::ExportSessionsStream> {
-        let evil = wire::ExportSessionsResponse {
-            kind: Some(wire::export_sessions_response::Kind::File(
-                "../outside".to_owned(),
-            )),
-        };
-        Ok(Response::new(Box::pin(tokio_stream::once(Ok(evil)))))
+        use wire::export_sessions_response::Kind;
+        let kinds = [
+            Kind::File("agents/main/sessions/sessions.json".to_owned()),
+            Kind::Chunk(b"{}".to_vec()),
+            Kind::File("../outside".to_owned()),
+        ];
+        let parts = kinds.map(|kind| Ok(wire::ExportSessionsResponse { kind: Some(kind) }));
+        Ok(Response::new(Box::pin(tokio_stream::iter(parts))))
     }
 }
 
@@ -346,7 +348,12 @@ fn export_writes_nowhere_else_and_overwrites_nothing() {
     let target = scene.state().join("out/deep");
     let evil = scene.run(&["export", "--to", target.to_str().unwrap()]);
     assert_eq!(evil.status.code(), Some(1));
-    assert!(!scene.state().join("out/outside").exists());
+    assert!(!scene.state().join("out").exists(), "nothing is left of it");
+    let empty = scene.state().join("empty");
+    std::fs::create_dir(&empty).unwrap();
+    let evil = scene.run(&["export", "--to", empty.to_str().unwrap()]);
+    assert_eq!(evil.status.code(), Some(1));
+    assert_eq!(std::fs::read_dir(&empty).unwrap().count(), 0);
     let full = scene.run(&["export", "--to", scene.state().to_str().unwrap()]);
     assert_eq!(full.status.code(), Some(64));
     assert!(text(&full.stderr).contains("not empty"));

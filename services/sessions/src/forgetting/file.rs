@@ -1,18 +1,16 @@
 //! Transcripts and their archives, line by line.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufRead as _, BufReader, BufWriter, Read as _, Write as _};
+use std::io::{self, BufReader, BufWriter, Write as _};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
-
-use serde_json::Value;
 
 use crate::archive;
 use crate::disk;
 use crate::error::Error;
 use crate::time::unix_ms;
 use crate::transcript::LINE_LIMIT;
-use openclaw_redaction::{Words, line};
+use openclaw_redaction::{Entry, Time, Words, line, pieces};
 
 /// Characters shown on each side of what was found.
 const AROUND: usize = 40;
@@ -77,14 +75,16 @@ pub fn look(path: &Path, words: &Words, limit: usize) -> Result<Seen, Error> {
         }
         Err(error) => return Err(error),
     };
-    each_line(BufReader::new(source), |_, line| {
-        let found = line::found(line, words);
-        seen.matches += found.len() as u64;
-        for at in found.iter().take(limit.saturating_sub(seen.excerpts.len())) {
-            seen.excerpts
-                .push(excerpt(line, line::around(line, at, AROUND)));
+    pieces(BufReader::new(source), LINE_LIMIT, |piece| {
+        let mut found = piece.found(words);
+        for at in found.by_ref() {
+            seen.matches += 1;
+            if seen.excerpts.len() < limit {
+                let text = line::around(piece.bytes, &at, AROUND);
+                seen.excerpts.push(excerpt(piece.bytes, text));
+            }
         }
-        Ok(())
+        Ok(found.end())
     })
     .map_err(Error::io("read", path))?;
     Ok(seen)
@@ -110,13 +110,13 @@ fn redact_in_place(path: &Path, words: &Words) -> Result<u64, Error> {
     let file = file.map_err(Error::io("open", path))?;
     let mut matches = 0;
     let reader = BufReader::new(File::open(path).map_err(Error::io("open", path))?);
-    each_line(reader, |offset, line| {
-        let count = line::cover(line, words);
+    pieces(reader, LINE_LIMIT, |piece| {
+        let (count, end) = piece.cover(words);
         if count > 0 {
-            file.write_all_at(line, offset)?;
+            file.write_all_at(piece.bytes, piece.offset)?;
         }
         matches += count as u64;
-        Ok(())
+        Ok(end)
     })
     // Also what was appended just before: whoever did may have closed the file.
     .and_then(|()| file.sync_data())
@@ -135,9 +135,11 @@ fn redact_archive(path: &Path, words: &Words) -> Result<u64, Error> {
     let source = BufReader::new(archive::open(path)?);
     let packed = || {
         let mut sink = archive::encoder(BufWriter::new(temp.as_file()))?;
-        each_line(source, |_, line| {
-            matches += line::cover(line, words) as u64;
-            sink.write_all(line)
+        pieces(source, LINE_LIMIT, |piece| {
+            let (count, end) = piece.cover(words);
+            matches += count as u64;
+            sink.write_all(piece.through(end))?;
+            Ok(end)
         })?;
         sink.finish()?.flush()?;
         temp.as_file().sync_all()
@@ -152,35 +154,17 @@ fn redact_archive(path: &Path, words: &Words) -> Result<u64, Error> {
     Ok(matches)
 }
 
-/// Gives each line with its end, and where it begins. One that is longer than
-/// any entry comes in pieces.
-fn each_line(
-    mut source: impl io::BufRead,
-    mut each: impl FnMut(u64, &mut [u8]) -> io::Result<()>,
-) -> io::Result<()> {
-    let (mut offset, mut line) = (0, Vec::new());
-    loop {
-        line.clear();
-        let limit = LINE_LIMIT as u64;
-        let length = source.by_ref().take(limit).read_until(b'\n', &mut line)?;
-        if length == 0 {
-            return Ok(());
-        }
-        each(offset, &mut line)?;
-        offset += length as u64;
-    }
-}
-
 fn excerpt(line: &[u8], text: String) -> Excerpt {
-    let entry: Value = serde_json::from_slice(line).unwrap_or_default();
-    let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let time = entry["timestamp"].as_str().and_then(unix_ms);
+    let entry = Entry::of(line);
+    let at_ms = match entry.time {
+        Time::Text(time) => unix_ms(&time).unwrap_or_default(),
+        Time::Number(at_ms) => at_ms,
+        Time::Unknown => 0,
+    };
     Excerpt {
-        entry_id: word(&entry["id"]),
-        role: word(&entry["message"]["role"]),
-        at_ms: time
-            .or_else(|| entry["timestamp"].as_i64())
-            .unwrap_or_default(),
+        entry_id: entry.id,
+        role: entry.role,
+        at_ms,
         text,
     }
 }

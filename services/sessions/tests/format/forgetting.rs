@@ -2,7 +2,9 @@
 
 use std::fs;
 
+use openclaw_sessions::archive::{self, Why};
 use openclaw_sessions::forgetting::{self, LIMIT, NotWords, Words};
+use openclaw_sessions::transcript::LINE_LIMIT;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -200,4 +202,51 @@ proptest! {
         let line = json!({ "text": text }).to_string();
         prop_assert_eq!(words("BLUE pot").count(&line), count + whole);
     }
+}
+
+/// A line that is longer than any entry is looked through in pieces of that length.
+#[test]
+fn words_are_covered_once_where_pieces_of_a_long_line_meet() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    let looked_for = words("blue flowerpot");
+    let said = "Blue \n Flowerpot".replace('\n', "\t");
+    // Around the end of the first piece, and around where the second one takes up again.
+    let places = [
+        LINE_LIMIT - (1 << 20) - 9,
+        LINE_LIMIT - (1 << 20) + 40,
+        LINE_LIMIT - 9,
+        LINE_LIMIT + 4000,
+    ];
+    let mut text = b"- ".repeat(LINE_LIMIT / 2 + 4000);
+    for place in places {
+        text[place..place + said.len()].copy_from_slice(said.as_bytes());
+        // A part of longer words is none, wherever the pieces meet.
+        text[place + 100..place + 119].copy_from_slice(b"skyblue flowerpots ");
+    }
+    text.extend_from_slice(b"\nhello\n");
+    let mut covered = text.clone();
+    for place in places {
+        covered[place..place + said.len()].fill(b'*');
+    }
+    fs::write(&path, &text).unwrap();
+    let seen = forgetting::look(&path, &looked_for, 2).unwrap();
+    assert_eq!((seen.matches, seen.excerpts.len()), (4, 2));
+    assert!(
+        seen.excerpts[0].text.contains("Blue Flowerpot -"),
+        "{}",
+        seen.excerpts[0].text
+    );
+    assert_eq!(forgetting::redact(&path, &looked_for).unwrap(), 4);
+    assert!(fs::read(&path).unwrap() == covered, "covered in place");
+
+    fs::write(&path, &text).unwrap();
+    let archive = archive::put_away(&path, Why::Reset, 1).unwrap().unwrap();
+    assert_eq!(
+        forgetting::look(&archive, &looked_for, 0).unwrap().matches,
+        4
+    );
+    assert_eq!(forgetting::redact(&archive, &looked_for).unwrap(), 4);
+    archive::unpack(&archive, &path, 1 << 30).unwrap();
+    assert!(fs::read(&path).unwrap() == covered, "packed again");
 }

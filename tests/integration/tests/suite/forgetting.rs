@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use integration_tests::{Setup, Socket, asked};
+use integration_tests::{Setup, Socket, Suite, asked};
 use scripted_model::{Scenario, Server};
 use serde_json::json;
 
@@ -147,4 +147,55 @@ async fn forgetting_what_agents_keep_is_forgotten_or_named() {
         with(&suite.state().join("agents"), "mango"),
         Vec::<PathBuf>::new()
     );
+}
+
+/// The most memory that the gateway has had, in bytes.
+fn peak(suite: &Suite) -> u64 {
+    let pid = suite.daemon("openclaw-gateway");
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes = line.unwrap().split_whitespace().next().unwrap();
+    kilobytes.parse::<u64>().unwrap() * 1024
+}
+
+#[tokio::test]
+async fn forgetting_takes_no_more_memory_than_the_longest_line() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model).start().await;
+    suite.say("hello").await;
+    let before = peak(&suite);
+    let transcript = suite.state().join("agents/main/sessions/long.jsonl");
+    let mut line = r#"{"type":"message","text":""#.to_owned();
+    line.push_str(&"some mango, ".repeat(3_500_000));
+    line.push_str("its code is 4711 mango\"}\n");
+    fs::write(&transcript, &line).unwrap();
+    let forget = ["memory", "forget", "--everywhere", "--yes", "4711 mango"];
+    suite.ctl(&forget).await.says(&["covered 1 place"]).ok();
+    let expected = line.replace("4711 mango", "**********");
+    assert!(fs::read_to_string(&transcript).unwrap() == expected);
+    let more = peak(&suite) - before;
+    assert!(more < 128 << 20, "{more} bytes more for {}", line.len());
+}
+
+#[tokio::test]
+async fn forgetting_names_links_that_lead_to_what_it_does_not_look_into() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model).start().await;
+    suite.say("hello").await;
+    let elsewhere = suite.path("elsewhere.md");
+    fs::write(&elsewhere, "the code is 4711 mango\n").unwrap();
+    let link = suite.workspace().join("memory/code.md");
+    fs::create_dir_all(link.parent().unwrap()).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, &link).unwrap();
+    std::os::unix::fs::symlink("code.md", suite.workspace().join("memory/same.md")).unwrap();
+    std::os::unix::fs::symlink("nothing", suite.workspace().join("nowhere")).unwrap();
+    let named = ["memory/code.md is a link", "memory/same.md is a link"];
+    let shown = suite.ctl(&["memory", "forget", "4711 mango"]).await;
+    let shown = shown.says(&named).says(&["nowhere that was looked into"]);
+    assert!(!shown.stdout.contains("nowhere is a link"), "{shown}");
+    shown.ended(1);
+    let forget = ["memory", "forget", "--everywhere", "--yes", "4711 mango"];
+    suite.ctl(&forget).await.complains(&named).ended(1);
+    let text = fs::read_to_string(&elsewhere).unwrap();
+    assert_eq!(text, "the code is 4711 mango\n");
 }

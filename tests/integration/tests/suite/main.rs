@@ -48,6 +48,7 @@ mod jobs;
 mod jobs_kept;
 mod jobs_made;
 mod level;
+mod level_text;
 mod logins;
 mod logs;
 mod maintenance;

@@ -31,7 +31,7 @@ impl Ledger {
     /// How often the words are in what somebody said.
     pub(crate) fn count(&self, words: &Words) -> Result<u64, LedgerError> {
         let counted = SAID.iter().try_fold(0, |sum, column| {
-            let texts = texts(&self.connection, column)?;
+            let texts = texts(&self.connection, column, words)?;
             let matches: usize = texts.iter().map(|text| words.count(text)).sum();
             rusqlite::Result::Ok(sum + matches as u64)
         });
@@ -40,9 +40,8 @@ impl Ledger {
 
     /// The jobs that have them, by name and id.
     pub(crate) fn jobs_with(&self, words: &Words) -> Result<Vec<String>, LedgerError> {
-        let jobs = texts(&self.connection, &("jobs", "job")).map_err(failed("read"))?;
-        let jobs = jobs.iter().filter(|job| words.count(job) > 0);
-        Ok(jobs.map(|job| named(job)).collect())
+        let jobs = texts(&self.connection, &("jobs", "job"), words).map_err(failed("read"))?;
+        Ok(jobs.iter().map(|job| named(job)).collect())
     }
 
     /// Covers them, also where rows were that are gone: the file is written anew.
@@ -63,12 +62,9 @@ impl Ledger {
         for column in &SAID {
             let (table, name) = column;
             let update = format!("UPDATE {table} SET {name} = ?2 WHERE {name} = ?1");
-            for text in texts(&transaction, column)? {
-                let Some(covered) = words.cover(&text) else {
-                    continue;
-                };
+            for text in texts(&transaction, column, words)? {
                 matches += words.count(&text) as u64;
-                transaction.execute(&update, params![text, covered])?;
+                transaction.execute(&update, params![text, words.cover(&text)])?;
             }
         }
         transaction.commit()?;
@@ -83,11 +79,17 @@ fn named(job: &str) -> String {
     format!("{} ({})", word("name"), word("id"))
 }
 
-fn texts(connection: &Connection, (table, column): &(&str, &str)) -> rusqlite::Result<Vec<String>> {
+/// The texts of a column that have the words. All of them may be all that was ever said.
+fn texts(
+    connection: &Connection,
+    (table, column): &(&str, &str),
+    words: &Words,
+) -> rusqlite::Result<Vec<String>> {
     let sql = format!("SELECT DISTINCT {column} FROM {table} WHERE {column} IS NOT NULL");
     let mut statement = connection.prepare(&sql)?;
-    let texts = statement.query_map([], |row| row.get(0))?;
-    texts.collect()
+    let texts = statement.query_map([], |row| row.get::<_, String>(0))?;
+    let has = |text: &rusqlite::Result<String>| !matches!(text, Ok(text) if words.count(text) == 0);
+    texts.filter(has).collect()
 }
 
 #[cfg(test)]
