@@ -103,8 +103,7 @@ fn package_answers_an_ordinary_user_and_leaves_what_is_theirs() -> Result<()> {
     holds(&doctor, &[&all_units, "all 6 are there"])?;
 
     root(&machine, "apt-get remove -y openclaw")?;
-    let left =
-        "pgrep -u claw -f openclaw- ; ls /usr/lib/openclaw /usr/bin/openclawctl 2>/dev/null; true";
+    let left = "pgrep -a -u claw -f '[o]penclaw-' ; ls /usr/lib/openclaw /usr/bin/openclawctl 2>/dev/null; true";
     assert_eq!(user(&machine, left)?, "");
     root(&machine, "apt-get purge -y openclaw")?;
     let system = "find /etc /usr /var/lib/systemd -name '*openclaw*' -not -path '/usr/share/doc/*' ; dpkg -l openclaw | grep -c ^ii; true";
