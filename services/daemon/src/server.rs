@@ -32,7 +32,7 @@ const DRAIN_DEADLINE: Duration = Duration::from_secs(20);
 /// What open streams get to be read to their end after that. One that follows a turn
 /// which says nothing has none, and whoever connects meanwhile waits in the socket's
 /// queue; its reader takes it up again at the next daemon.
-const CLOSE_DEADLINE: Duration = Duration::from_millis(500);
+const CLOSE_DEADLINE: Duration = Duration::from_millis(250);
 /// Calls at once on one connection; each daemon uses one connection to each
 /// other, so this bounds what one peer can make us hold.
 const CALLS_PER_CONNECTION: u32 = 256;

@@ -47,7 +47,7 @@ const BUFFER: usize = 64 * 1024;
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// What answers under way get to be sent when the gateway stops; the runs they
 /// wait for have ended by then, or go on without it.
-const CLOSE_DEADLINE: Duration = Duration::from_millis(500);
+const CLOSE_DEADLINE: Duration = Duration::from_millis(250);
 
 /// Takes over the connections that ask for a WebSocket.
 pub trait WebSocket: Send + Sync {

@@ -33,8 +33,10 @@ use crate::system_event::SystemEvents;
 use crate::turn::{Cramped, SessionIds, Tails, Turns};
 use crate::wake::Waker;
 
-/// The longest time the last turns may take when the gateway stops.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+/// The longest time the last turns may take when the gateway stops. Where a turn goes on, it
+/// passes before what streams get after it, and both before the next gateway starts: clients wait
+/// for all of it, and may wait a second at most.
+const LAST_WORDS: Duration = Duration::from_millis(250);
 
 /// The parts, each with what it needs of those below it. Nothing of this crate takes it whole.
 pub struct Core {
