@@ -132,15 +132,9 @@ pub fn runtime() -> Result<Runtime, Failure> {
         .context("cannot set up the event loop")?)
 }
 
-/// The failure that `error` of `daemon` is, with what can be done about it. What a daemon does not
-/// take as an argument is what was typed: that is wrong usage, as where we find it ourselves.
+/// The failure that `error` of `daemon` is, with what can be done about it.
 pub fn failure(daemon: &str, error: &CallError) -> Failure {
-    let problem = problem(daemon, error);
-    let failure = if error.is_refused(RefusalCode::InvalidArgument) {
-        Failure::usage(problem)
-    } else {
-        Failure::new(problem)
-    };
+    let failure = Failure::new(problem(daemon, error));
     match error {
         CallError::Absent(socket) if socket.kind() != ErrorKind::PermissionDenied => {
             failure.hint(if openclaw_modes::are_shared() {

@@ -350,7 +350,7 @@ fn message_what_the_gateway_refuses_is_said_once() {
     let scene = Scene::new();
     let gateway = ScriptedGateway::start(&scene, Vec::new());
     let output = scene.run(&["message", "hi", "--session", "bad"]);
-    assert_eq!(output.status.code(), Some(64));
+    assert_eq!(output.status.code(), Some(1));
     assert_eq!(
         text(&output.stderr),
         "error: the gateway refused: session key: is no key\n"

@@ -140,18 +140,3 @@ async fn message_to_no_suite_says_how_to_start_one() {
     said.ended(1)
         .complains(&["is not running", "openclawctl start"]);
 }
-
-#[tokio::test]
-async fn names_that_the_gateway_does_not_take_are_wrong_usage() {
-    let (_, suite) = started().await;
-    for (line, why) in [
-        (
-            &["message", "--session", "wo\u{200b}rk", "hi"][..],
-            "U+200B",
-        ),
-        (&["sessions", "create", "wo\u{200b}rk"], "U+200B"),
-        (&["message", "--agent", "nobody", "hi"], "nobody"),
-    ] {
-        suite.ctl(line).await.complains(&[why]).ended(64);
-    }
-}
