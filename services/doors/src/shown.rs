@@ -15,8 +15,12 @@ pub fn of_entry(entry: &Map<String, Value>) -> Shown {
     )
 }
 
-/// Of the session of `run`. One that is gone has no wishes.
+/// Of the session of `run`. One that is gone has no wishes. What was known when the message was
+/// accepted is not asked for again: whoever sent it would wait for that behind the storage's work.
 pub async fn of(core: &Core, run: &Run) -> Shown {
+    if let Some(shown) = run.shown.get() {
+        return *shown;
+    }
     let entry = core.sessions.entry(&run.key).await;
     entry.map(|entry| of_entry(&entry)).unwrap_or_default()
 }

@@ -12,6 +12,7 @@ use openclaw_conversations::storage::{Fault, Record};
 use openclaw_inbound::MessageText;
 use openclaw_proto::event::{Done, Kind};
 use openclaw_proto::gateway::{Accepted, Route};
+use openclaw_proto::shown::Shown;
 use openclaw_sessions::transcript::GATEWAY;
 use openclaw_sessions::{SessionKey, now_ms};
 use tokio::sync::watch;
@@ -60,6 +61,8 @@ pub struct Run {
     pub model: OnceLock<(String, String)>,
     /// The backend that the runner chose for its turn.
     pub backend: OnceLock<String>,
+    /// How much of it is shown, by its session as it was when the message was accepted.
+    pub shown: OnceLock<Shown>,
     /// The command that its message is.
     command: OnceLock<&'static str>,
     /// Whether its turn is at the runner.
@@ -138,6 +141,7 @@ impl Run {
             queued: OnceLock::new(),
             model: OnceLock::new(),
             backend: OnceLock::new(),
+            shown: OnceLock::new(),
             command: OnceLock::new(),
             has_begun: AtomicBool::new(false),
             absorbed: OnceLock::new(),

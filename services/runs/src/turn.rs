@@ -193,6 +193,7 @@ impl Turns {
         notable::accepted(&run.channel, self.spoken(text));
         self.session_ids
             .note(&run.key, &admitted.accepted.session_id);
+        let _ = run.shown.set(admitted.overrides.shown);
         run.settle(MessageStatus::Accepted(admitted.accepted.clone()));
         if let (Some(wish), Intent::Text(text)) = (wish, &admitted.said) {
             self.queue.arrived(run, text, wish, &admitted.overrides);

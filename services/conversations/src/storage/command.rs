@@ -90,6 +90,8 @@ pub struct Overrides {
     pub auth_profile: Option<AuthProfile>,
     /// Tokens that what servers of tools offered took of a request of its last turn.
     pub server_tool_tokens: u64,
+    /// How much of its turns is shown.
+    pub shown: openclaw_proto::shown::Shown,
 }
 
 impl Overrides {

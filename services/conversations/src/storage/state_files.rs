@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use openclaw_daemon::{Configuration, failure};
 use openclaw_proto::feed;
+use openclaw_proto::shown::Shown;
 use openclaw_sessions::forgetting::Words;
 use openclaw_sessions::store::{SessionEntry, Store};
 use openclaw_sessions::transcript::Draft;
@@ -280,6 +281,11 @@ pub(super) fn overrides_of(entry: &SessionEntry) -> Overrides {
             .get::<serde_json::Value>("limits")
             .map(|limits| limits.to_string())
             .unwrap_or_default(),
+        shown: Shown::of(
+            entry.text("verboseLevel"),
+            entry.text("reasoningLevel"),
+            entry.text("responseUsage"),
+        ),
     }
 }
 

@@ -58,6 +58,7 @@ impl Turns {
         left: Left,
         mut ticket: Ticket,
     ) -> Option<(Sent, TurnOptions)> {
+        let _ = run.shown.set(left.overrides.shown);
         run.settle(MessageStatus::Accepted(left.accepted.clone()));
         self.bus.publish(&DomainEvent::RunBegan(&run));
         tokio::select! {
