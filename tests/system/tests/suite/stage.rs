@@ -1,6 +1,8 @@
 //! The machine the tests share, and the model they script.
 
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::process::Child;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -184,9 +186,17 @@ impl Stage {
     }
 
     /// Starts a message and leaves it running.
-    pub(crate) fn start_asking(&self, agent: &str, text: &str) -> Result<std::process::Child> {
+    pub(crate) fn start_asking(&self, agent: &str, text: &str) -> Result<Child> {
         let line = format!("openclawctl message --agent {agent} {}", quoted(text));
         self.machine.start(Account::Claw, &line)
+    }
+
+    /// Reads the answer until it says something. A turn that ends before that leaves no answer, and the
+    /// model is asked with the message once more, before the next one.
+    pub(crate) fn hear(asking: &mut Child) -> Result<()> {
+        let answer = asking.stdout.as_mut().context("nobody listens")?;
+        let read = answer.read_exact(&mut [0]);
+        read.context("the answer ended before it said anything")
     }
 
     /// Does something in the machine's network.

@@ -200,8 +200,9 @@ fn turn_goes_on_while_daemons_are_killed() -> Result<()> {
 #[ignore = "boots a machine, needs root"]
 fn stopping_its_unit_ends_a_turn_for_everyone() -> Result<()> {
     let stage = stage()?;
-    let asking = stage.start_asking("scripted", "[[scenario:held stopped]]")?;
+    let mut asking = stage.start_asking("scripted", "[[scenario:held stopped]]")?;
     stage.wait_for_turns(1)?;
+    Stage::hear(&mut asking)?;
     let unit = unit_of_turn(&stage)?;
     let agents = format!(
         "for pid in $(pgrep -f '[o]penclaw-agent turn'); do grep -q {unit} /proc/$pid/cgroup && exit; done; exit 1"
@@ -227,8 +228,9 @@ fn stopping_its_unit_ends_a_turn_for_everyone() -> Result<()> {
 #[ignore = "boots a machine, needs root"]
 fn killed_unit_ends_its_turn_with_what_was_said() -> Result<()> {
     let stage = stage()?;
-    let asking = stage.start_asking("scripted", "[[scenario:held killed]]")?;
+    let mut asking = stage.start_asking("scripted", "[[scenario:held killed]]")?;
     stage.wait_for_turns(1)?;
+    Stage::hear(&mut asking)?;
     let unit = unit_of_turn(&stage)?;
     stage.user(&format!("systemctl --user kill --signal=KILL {unit}"))?;
     let answer = asking.wait_with_output().context("the client is gone")?;
@@ -245,8 +247,9 @@ fn killed_unit_ends_its_turn_with_what_was_said() -> Result<()> {
 #[ignore = "boots a machine, needs root"]
 fn units_that_are_killed_with_their_runner_are_forgotten() -> Result<()> {
     let stage = stage()?;
-    let asking = stage.start_asking("scripted", "[[scenario:held forgotten]]")?;
+    let mut asking = stage.start_asking("scripted", "[[scenario:held forgotten]]")?;
     stage.wait_for_turns(1)?;
+    Stage::hear(&mut asking)?;
     // The turn and what stands ready for the next one. A unit that ends by itself between being listed and being killed
     // is no failure; whether the turn was killed is seen below.
     stage.user(
