@@ -52,6 +52,7 @@ pub use replay::replay;
 pub(crate) use sessions::{Exportable, Listed, Uncounted};
 pub use sessions::{Leftover, SessionError, Shown, state};
 use state_files::StateFiles;
+pub use state_files::shown_by;
 pub use turn_options::{Deadline, TurnOptions};
 use work::Done;
 use worker::{Command, Findings, Observers, Worker};

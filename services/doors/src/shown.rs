@@ -1,5 +1,6 @@
 //! What a session wants to be shown beside the answer, for every door that shows it.
 
+use openclaw_conversations::storage::shown_by;
 use openclaw_proto::shown::Shown;
 use openclaw_runs::{Core, Run};
 use serde_json::{Map, Value};
@@ -7,12 +8,7 @@ use serde_json::{Map, Value};
 /// By the session's entry in the index.
 #[must_use]
 pub fn of_entry(entry: &Map<String, Value>) -> Shown {
-    let word = |name: &str| entry.get(name).and_then(Value::as_str);
-    Shown::of(
-        word("verboseLevel"),
-        word("reasoningLevel"),
-        word("responseUsage"),
-    )
+    shown_by(|name| entry.get(name).and_then(Value::as_str))
 }
 
 /// Of the session of `run`. One that is gone has no wishes. What was known when the message was

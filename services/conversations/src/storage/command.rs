@@ -6,6 +6,7 @@ use openclaw_proto::event::{Kind, Resources};
 use openclaw_proto::gateway::{Accepted, Route};
 use openclaw_proto::outbox::Extras;
 use openclaw_proto::runner::AuthProfile;
+use openclaw_proto::shown::Shown;
 use openclaw_sessions::SessionKey;
 use openclaw_sessions::store::BackendSession;
 use openclaw_sessions::transcript::{Message, Usage};
@@ -91,7 +92,7 @@ pub struct Overrides {
     /// Tokens that what servers of tools offered took of a request of its last turn.
     pub server_tool_tokens: u64,
     /// How much of its turns is shown.
-    pub shown: openclaw_proto::shown::Shown,
+    pub shown: Shown,
 }
 
 impl Overrides {

@@ -281,12 +281,17 @@ pub(super) fn overrides_of(entry: &SessionEntry) -> Overrides {
             .get::<serde_json::Value>("limits")
             .map(|limits| limits.to_string())
             .unwrap_or_default(),
-        shown: Shown::of(
-            entry.text("verboseLevel"),
-            entry.text("reasoningLevel"),
-            entry.text("responseUsage"),
-        ),
+        shown: shown_by(|name| entry.text(name)),
     }
+}
+
+/// How much of a session's turns is shown, by the words of its entry in the index.
+pub fn shown_by<'a>(word: impl Fn(&str) -> Option<&'a str>) -> Shown {
+    Shown::of(
+        word("verboseLevel"),
+        word("reasoningLevel"),
+        word("responseUsage"),
+    )
 }
 
 /// SQLite gives the files beside a database the database's mode.
