@@ -5,7 +5,7 @@ mod cursor;
 
 use std::collections::HashMap;
 
-use openclaw_sessions::transcript::Entry;
+use openclaw_sessions::transcript::{Entry, TURN_OPTIONS};
 use openclaw_sessions::{SessionKey, now_ms};
 use serde_json::{Value, json};
 
@@ -86,6 +86,8 @@ pub fn shown(entry: &Entry, seq: usize, names: &Names<'_>) -> Value {
         Some(Value::Object(about)) => about.clone(),
         _ => serde_json::Map::new(),
     };
+    // For the gateway alone, and as long as the system prompt of a client.
+    about.remove(TURN_OPTIONS);
     about.insert("id".to_owned(), json!(entry.id));
     about.insert("seq".to_owned(), json!(seq));
     if let Ok(at) = entry.timestamp.parse::<jiff::Timestamp>() {

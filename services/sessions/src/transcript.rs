@@ -28,8 +28,8 @@ pub use entry::{Entry, Header, Line, MalformedLine, OtherEntry};
 pub use group::sync_all;
 pub use marker::{Compaction, Draft, Marker};
 pub use message::{
-    AssistantMessage, GATEWAY, Message, SYSTEM, StopReason, ToolResultMessage, USER_SUFFIX, Usage,
-    UserMessage,
+    AssistantMessage, GATEWAY, Message, SYSTEM, StopReason, TURN_OPTIONS, ToolResultMessage,
+    USER_SUFFIX, Usage, UserMessage,
 };
 pub use open::{Opened, Repair};
 pub use read::{CorruptLine, LineRead, Lines, Reading, head, read};

@@ -114,12 +114,9 @@ impl StateFiles {
             state_files.put_back(&key, before);
         });
         let done = anew.into_iter().fold(done, Done::telling);
-        let kept = options.map(|options| Change::KeepOptions {
-            run_id: record.run_id.clone(),
-            options,
-        });
-        let accepted = Change::Insert(Box::new(record));
-        Ok([accepted].into_iter().chain(kept).fold(done, Done::noting))
+        Ok(entered(record, options.as_ref())
+            .into_iter()
+            .fold(done, Done::noting))
     }
 
     /// Whether the message begins its conversation anew, by what it says or by when it comes.
@@ -190,6 +187,9 @@ fn drafts(incoming: &Incoming, anew: Option<&Anew>, said: &Intent, now: i64) -> 
     if let Some(route) = route.and_then(|route| serde_json::to_value(route).ok()) {
         message.set_route(route);
     }
+    if let Some(options) = incoming.options.kept() {
+        message.set_turn_options(options);
+    }
     if *said == Intent::Reset {
         message.set_command(RESET_COMMAND);
     } else if let Some(command) = incoming.command {
@@ -197,6 +197,18 @@ fn drafts(incoming: &Incoming, anew: Option<&Anew>, said: &Intent, now: i64) -> 
     }
     drafts.push(message.into());
     drafts
+}
+
+/// What the ledger is told of a message, and of what it wants for its turn.
+pub(super) fn entered(record: Record, options: Option<&Value>) -> Vec<Change> {
+    let kept = options.map(|options| Change::KeepOptions {
+        run_id: record.run_id.clone(),
+        options: options.to_string(),
+    });
+    [Change::Insert(Box::new(record))]
+        .into_iter()
+        .chain(kept)
+        .collect()
 }
 
 fn record(incoming: Incoming, session_id: String, user_entry_id: String, now: i64) -> Record {

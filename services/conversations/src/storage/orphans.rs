@@ -11,6 +11,7 @@ use std::time::UNIX_EPOCH;
 use openclaw_sessions::store::SessionEntry;
 use openclaw_sessions::transcript::{self, Entry};
 use openclaw_sessions::{AgentId, Error};
+use serde_json::Value;
 
 use super::ledger::{Record, log_of};
 use super::session_files::SessionFiles;
@@ -28,10 +29,13 @@ pub(super) fn settled_until(ledger: &Path) -> i64 {
     last.map_or(i64::MAX, |last| last - UNDER_WAY)
 }
 
-/// The messages that came into a transcript at `since_ms` or later, as they
-/// are entered; some may be in the ledger already.
-pub(super) fn find(session_files: &mut SessionFiles, since_ms: i64) -> Result<Vec<Record>, Error> {
-    let mut records = Vec::new();
+/// The messages that came into a transcript at `since_ms` or later, as they are entered,
+/// with what they want for their turns; some may be in the ledger already.
+pub(super) fn find(
+    session_files: &mut SessionFiles,
+    since_ms: i64,
+) -> Result<Vec<(Record, Option<Value>)>, Error> {
+    let mut messages = Vec::new();
     for agent in session_files.agents() {
         let store = session_files.store(&agent)?;
         for (key, session) in store.sessions() {
@@ -41,11 +45,14 @@ pub(super) fn find(session_files: &mut SessionFiles, since_ms: i64) -> Result<Ve
             }
             let entries = transcript::since(&path, since_ms)?;
             let found = entries.iter();
-            records.extend(found.filter_map(|entry| record(key, &agent, session, entry)));
+            messages.extend(found.filter_map(|entry| {
+                let options = entry.message.turn_options().cloned();
+                Some((record(key, &agent, session, entry)?, options))
+            }));
         }
     }
-    records.sort_by_key(|record| record.created_ms);
-    Ok(records)
+    messages.sort_by_key(|(record, _)| record.created_ms);
+    Ok(messages)
 }
 
 /// Only a user's message says how it came, and only one that was written here.

@@ -18,9 +18,10 @@ use openclaw_sessions::{AgentId, SessionKey, now_ms};
 use crate::auth_profile;
 use crate::feed::{Happening, Series};
 
+use super::accepting;
 use super::command::{BackendSessions, Overrides, QueueFields, SERVER_TOOL_TOKENS, StoredRun};
 use super::home::Home;
-use super::ledger::{self, Change, Ledger, Record, Spent};
+use super::ledger::{self, Ledger, Record, Spent};
 use super::orphans;
 use super::restored;
 use super::session_files::{Appended, SessionFiles, Written};
@@ -68,7 +69,7 @@ impl StateFiles {
     /// they may come again, and are then found by their key.
     fn adopt(&mut self, since_ms: i64) -> Result<(), Fault> {
         let mut changes = Vec::new();
-        for record in orphans::find(&mut self.session_files, since_ms)? {
+        for (record, options) in orphans::find(&mut self.session_files, since_ms)? {
             let known = self.ledger.by_run_id(&record.run_id);
             if known.map_err(self.of_ledger())?.is_none() {
                 tracing::info!(
@@ -76,7 +77,7 @@ impl StateFiles {
                     openclaw_session = record.session_key,
                     "a message that was written but not entered is taken up"
                 );
-                changes.push(Change::Insert(Box::new(record)));
+                changes.extend(accepting::entered(record, options.as_ref()));
             }
         }
         if changes.is_empty() {

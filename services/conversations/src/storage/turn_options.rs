@@ -62,12 +62,12 @@ impl Deadline {
 }
 
 impl TurnOptions {
-    /// As the ledger has it; None: there is nothing to keep.
-    pub(crate) fn kept(&self) -> Option<String> {
+    /// As transcript and ledger have it; None: there is nothing to keep.
+    pub(crate) fn kept(&self) -> Option<Value> {
         if *self == Self::default() {
             return None;
         }
-        serde_json::to_string(self).ok()
+        serde_json::to_value(self).ok()
     }
 }
 
@@ -92,7 +92,10 @@ mod tests {
             deadline: Some(Deadline::after(Duration::from_secs(60), "timeout")),
         };
         let kept = options.kept().unwrap();
-        assert_eq!(serde_json::from_str::<TurnOptions>(&kept).unwrap(), options);
+        assert_eq!(
+            serde_json::from_value::<TurnOptions>(kept).unwrap(),
+            options
+        );
     }
 
     #[test]

@@ -20,6 +20,8 @@ const ALSO_ANSWERS: &str = "alsoAnswers";
 const CHANNEL: &str = "channel";
 const SENDER_KEY: &str = "senderKey";
 const ROUTE: &str = "route";
+/// What a user's message wants for its turn alone.
+pub const TURN_OPTIONS: &str = "turnOptions";
 /// In the end of a run: its message was taken back before a model saw it.
 const WITHDRAWN: &str = "withdrawn";
 
@@ -245,6 +247,16 @@ impl Message {
     /// Where on its channel it came from, if it says so.
     pub fn route(&self) -> Option<&Value> {
         self.own(ROUTE)
+    }
+
+    /// Notes what a user's message wants for its turn alone; what that is, is its writer's.
+    pub fn set_turn_options(&mut self, options: Value) {
+        self.set_own(TURN_OPTIONS, options);
+    }
+
+    /// What it wants for its turn alone, if it says so.
+    pub fn turn_options(&self) -> Option<&Value> {
+        self.own(TURN_OPTIONS)
     }
 
     /// Whether it was said to the gateway or by it, and not to a model.

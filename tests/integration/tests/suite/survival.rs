@@ -1,5 +1,7 @@
 //! A daemon that is killed is started again, and the next message finds it.
 
+use std::fs;
+
 use integration_tests::socket::Socket;
 use integration_tests::transcript::{of_role, text};
 use integration_tests::{Setup, asked, processes, until};
@@ -254,4 +256,51 @@ async fn deadline_of_a_message_holds_without_the_gateway() {
     .await;
     assert_eq!(suite.say("after").await, "You said: after\n");
     assert_eq!(model.turns().len(), 2, "the first is not asked again");
+}
+
+/// A message is durable before its row in the ledger is, and so is what it wants: a machine that
+/// loses the row, and the turn with it, begins it again as its sender said.
+#[tokio::test]
+async fn message_whose_row_in_the_ledger_was_lost_is_begun_as_its_sender_said() {
+    let model = Server::start().await.unwrap();
+    let mut suite = Setup::anthropic(&model).start().await;
+    suite.say("before").await;
+    suite.terminate();
+    assert_eq!(suite.ended().await, Some(0));
+    let ledger = suite.state().join("state/ledger.sqlite");
+    let before = fs::read(&ledger).unwrap();
+    let suite = suite.restart().await;
+    let mut socket = Socket::enter(&suite).await;
+    model.push(Scenario::held(
+        "Once upon a time there was a king.",
+        "never",
+    ));
+    let message = json!({"sessionKey": "main", "message": "tell", "idempotencyKey": "t",
+        "thinking": "high"});
+    socket.call("chat.send", message).await;
+    let wanted = asked::turns(&model, 2).await[1].json()["thinking"].clone();
+    processes::end_all(&suite.path(""));
+    fs::write(&ledger, before).unwrap();
+    for log in ["-wal", "-shm"] {
+        let log = suite.state().join(format!("state/ledger.sqlite{log}"));
+        fs::remove_file(log).unwrap();
+    }
+    fs::remove_dir_all(suite.state().join("state/turns")).unwrap();
+    let suite = suite.restart().await;
+    suite
+        .log
+        .message("written but not entered is taken up")
+        .await;
+    let again = asked::turns(&model, 3).await[2].json()["thinking"].clone();
+    assert!(wanted.is_object(), "{wanted}");
+    assert_eq!(again, wanted);
+    let mut socket = Socket::enter(&suite).await;
+    let history = socket
+        .call("chat.history", json!({"sessionKey": "main"}))
+        .await;
+    let history = history.to_string();
+    assert!(
+        history.contains("tell") && !history.contains("turnOptions"),
+        "{history}"
+    );
 }
