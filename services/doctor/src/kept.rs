@@ -17,6 +17,8 @@ const SESSION: &str = "jsonl";
 const FILES: usize = 20_000;
 /// Names of one folder.
 const NAMES: usize = 20_000;
+/// Transcripts of one agent, archives included.
+const TRANSCRIPTS: usize = 1_000_000;
 /// Folders below each other.
 const DEPTH: usize = 16;
 /// A larger file is no text that anybody wrote, in bytes.
@@ -81,6 +83,7 @@ impl Remains {
                 };
                 kept.place(&place, Folder::open(&place), &look);
             }
+            kept.transcripts(&settings.paths.sessions(&one.id));
             let workspace = one.workspace.open();
             kept.place(&one.workspace, workspace, &Look::only(words));
             for path in &one.memory.extra_paths {
@@ -111,6 +114,24 @@ impl Remains {
         self.unread.is_empty() && self.links.is_empty()
     }
 
+    /// The gateway looks into transcripts, and through no link to one.
+    fn transcripts(&mut self, path: &Path) {
+        let listed = match Folder::open(path) {
+            Ok(None) => return,
+            Ok(Some(root)) => root.entries(TRANSCRIPTS + 1),
+            Err(error) => Err(error),
+        };
+        let Ok(entries) = listed else {
+            return self.unread.push(path.to_owned());
+        };
+        if entries.len() > TRANSCRIPTS {
+            self.unread.push(path.to_owned());
+        }
+        self.places.extend(path.canonicalize());
+        let links = entries.iter().filter(|entry| entry.kind == Kind::Link);
+        self.links.extend(links.map(|link| path.join(&link.name)));
+    }
+
     fn place(
         &mut self,
         path: &Path,
@@ -127,13 +148,16 @@ impl Remains {
         let mut folders = vec![(PathBuf::new(), 0)];
         while let Some((folder, depth)) = folders.pop() {
             let listed = root.folder(&folder).and_then(|opened| match opened {
-                Some(opened) => opened.entries(NAMES),
+                Some(opened) => opened.entries(NAMES + 1),
                 None => Ok(Vec::new()),
             });
             let Ok(entries) = listed else {
                 self.unread.push(path.join(folder));
                 continue;
             };
+            if entries.len() > NAMES {
+                self.unread.push(path.join(&folder));
+            }
             for entry in entries {
                 let relative = folder.join(&entry.name);
                 match entry.kind {
@@ -303,9 +327,22 @@ mod tests {
         for (target, name) in targets {
             std::os::unix::fs::symlink(target, workspace.join(name)).unwrap();
         }
+        let sessions = settings.paths.sessions("main");
+        fs::create_dir_all(&sessions).unwrap();
+        fs::write(sessions.join("one.jsonl"), "{}").unwrap();
+        for (target, name) in [
+            (&*note, "two.jsonl"),
+            (Path::new("one.jsonl"), "three.jsonl"),
+        ] {
+            std::os::unix::fs::symlink(target, sessions.join(name)).unwrap();
+        }
         let words = Words::new("blue flowerpot").unwrap();
         let kept = Remains::look(&settings, "", &words, true);
-        let links = ["folder", "memory/house.md", "second"].map(|name| workspace.join(name));
+        let mut links = ["folder", "memory/house.md", "second"]
+            .map(|name| workspace.join(name))
+            .to_vec();
+        links.push(sessions.join("two.jsonl"));
+        links.sort();
         assert_eq!(kept.links, links);
         assert!(kept.is_empty() && kept.unread.is_empty() && !kept.is_whole());
         assert!(note.exists());
