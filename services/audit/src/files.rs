@@ -6,7 +6,7 @@ use crate::check::{Check, Severity};
 use crate::scene::{Lets, Scene, entries, foreign, link, open};
 
 use Lets::{GroupRead, GroupWrite, OthersRead, OthersWrite};
-use Severity::{Critical, Warn};
+use Severity::{Critical, Info, Warn};
 
 const CHMOD_FOLDER: &str = "chmod 700 the folder; openclawctl doctor --fix does it";
 const CHMOD_FILE: &str = "chmod 600 the file; openclawctl doctor --fix does it";
@@ -194,7 +194,13 @@ pub(crate) const CHECKS: &[Check] = &[
         id: "fs.workspace.bare_repository",
         severity: Warn,
         remedy: "look into its file config, and remove the folder unless it is yours; git config --global safe.bareRepository explicit has git obey none",
-        find: |it| it.repositories.clone(),
+        find: |it| it.repositories.found.clone(),
+    },
+    Check {
+        id: "fs.workspace.not_searched",
+        severity: Info,
+        remedy: "git config --global safe.bareRepository explicit has git obey no repository that hides there",
+        find: |it| it.repositories.unseen.clone(),
     },
     Check {
         id: "fs.programs.perms_writable",

@@ -1,32 +1,40 @@
 //! Repositories of git that lie in workspaces as plain folders.
 //!
-//! git takes a folder with these three names for a repository without a working tree, and obeys
+//! git takes a folder with a few names for a repository without a working tree, and obeys
 //! what its configuration names (fsmonitor, filters, hooks) for whoever calls it there. An agent
 //! makes one with a few files, and no tool shows it as a repository.
 
 use std::ffi::OsStr;
 use std::path::Path;
 
+use openclaw_folder::repository::is_repository;
 use openclaw_folder::{Folder, Kind};
 use openclaw_settings::RunnerSettings;
 
-/// What makes a folder one to git.
-const PARTS: [&str; 3] = ["HEAD", "objects", "refs"];
 /// The folder of one that has a working tree, which is seen and expected.
 const OF_A_TREE: &str = ".git";
 /// Folders below a workspace that are looked into.
 const DEPTH: usize = 8;
 /// Folders that are looked at in all, and names in each.
 const FOLDERS: usize = 5000;
-const NAMES: usize = 2000;
-/// How many are named.
+const NAMES: usize = 20_000;
+/// How many are named, and how many places that were not looked at.
 const NAMED: usize = 20;
 
+/// What a look through workspaces came to.
+#[derive(Debug, Default)]
+pub(crate) struct Repositories {
+    /// Those that nobody expects.
+    pub(crate) found: Vec<String>,
+    /// Where there may be others, because an agent made more than is looked at.
+    pub(crate) unseen: Vec<String>,
+}
+
 /// Those in the workspaces of all agents.
-pub(crate) fn planted(settings: &RunnerSettings) -> Vec<String> {
+pub(crate) fn planted(settings: &RunnerSettings) -> Repositories {
     let mut search = Search {
         folders: FOLDERS,
-        found: Vec::new(),
+        result: Repositories::default(),
     };
     let mut workspaces: Vec<&Path> = settings
         .agents
@@ -36,46 +44,62 @@ pub(crate) fn planted(settings: &RunnerSettings) -> Vec<String> {
     workspaces.sort_unstable();
     workspaces.dedup();
     for workspace in workspaces {
-        if let Ok(Some(folder)) = Folder::open(workspace) {
-            search.look(&folder, DEPTH);
+        match Folder::open(workspace) {
+            Ok(Some(folder)) => search.look(&folder, DEPTH),
+            Ok(None) => {}
+            Err(_) => search.pass(workspace, "cannot be looked into"),
         }
     }
-    search.found
+    search.result
 }
 
 struct Search {
     /// Folders that may still be looked at.
     folders: usize,
-    found: Vec<String>,
+    result: Repositories,
 }
 
 impl Search {
     fn look(&mut self, folder: &Folder, depth: usize) {
+        let path = folder.path();
         let Some(left) = self.folders.checked_sub(1) else {
-            return;
+            return self.pass(path, "and what comes after it is more than is looked at");
         };
         self.folders = left;
-        let entries = folder.entries(NAMES).unwrap_or_default();
-        let has = |part: &str| entries.iter().any(|entry| entry.name == OsStr::new(part));
-        if PARTS.iter().all(|part| has(part)) {
-            if self.found.len() < NAMED {
-                let path = folder.path().display();
-                self.found.push(format!(
-                    "{path} is a repository to git, without a working tree"
+        if is_repository(|part| matches!(folder.status(part), Ok(Some(_)))) {
+            if self.result.found.len() < NAMED {
+                self.result.found.push(format!(
+                    "{} is a repository to git, without a working tree",
+                    path.display()
                 ));
             }
             return;
         }
-        if depth == 0 {
-            return;
+        let Ok(entries) = folder.entries(NAMES + 1) else {
+            return self.pass(path, "cannot be looked into");
+        };
+        if entries.len() > NAMES {
+            self.pass(path, "has more names than are looked at");
         }
-        for entry in entries {
+        for entry in entries.iter().take(NAMES) {
             if entry.kind != Kind::Folder || entry.name == OsStr::new(OF_A_TREE) {
                 continue;
             }
-            if let Ok(Some(below)) = folder.folder(&entry.name) {
-                self.look(&below, depth - 1);
+            if depth == 0 {
+                return self.pass(path, "has folders deeper than is looked at");
             }
+            match folder.folder(&entry.name) {
+                Ok(Some(below)) => self.look(&below, depth - 1),
+                Ok(None) => {}
+                Err(_) => self.pass(&path.join(&entry.name), "cannot be looked into"),
+            }
+        }
+    }
+
+    fn pass(&mut self, path: &Path, why: &str) {
+        if self.result.unseen.len() < NAMED {
+            let unseen = format!("{} {why}", path.display());
+            self.result.unseen.push(unseen);
         }
     }
 }

@@ -12,7 +12,7 @@ use openclaw_settings::{RunnerSettings, Settings, document};
 use openclaw_terminal::Failure;
 use serde_json::Value;
 
-use crate::repositories;
+use crate::repositories::{self, Repositories};
 
 /// An installation.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub(crate) struct Scene {
     /// The servers of tools of which an agent could choose what they run, and how.
     pub(crate) planted: Vec<String>,
     /// The repositories of git that an agent could have made where nobody expects one.
-    pub(crate) repositories: Vec<String>,
+    pub(crate) repositories: Repositories,
 }
 
 impl Scene {

@@ -159,6 +159,29 @@ fn repositories_that_look_like_folders_are_found() {
     assert!(found(home.path()).contains(id));
 }
 
+/// Its objects and references may lie anywhere else.
+#[test]
+fn repositories_with_a_common_folder_are_found() {
+    let home = tempfile::tempdir().unwrap();
+    let place = home.path().join(".openclaw/workspace/notes");
+    write(&place.join("HEAD"), "ref: refs/heads/main\n", 0o600);
+    assert!(!found(home.path()).contains("fs.workspace.bare_repository"));
+    write(&place.join("commondir"), "../common\n", 0o600);
+    assert!(found(home.path()).contains("fs.workspace.bare_repository"));
+}
+
+/// Who makes a repository may make more around it than anybody looks at.
+#[test]
+fn workspaces_that_are_not_searched_to_the_end_are_told() {
+    let home = tempfile::tempdir().unwrap();
+    let workspace = home.path().join(".openclaw/workspace");
+    let id = "fs.workspace.not_searched";
+    fs::create_dir_all(workspace.join("a/b/c/d/e/f/g/h")).unwrap();
+    assert!(!found(home.path()).contains(id));
+    fs::create_dir_all(workspace.join("a/b/c/d/e/f/g/h/i")).unwrap();
+    assert!(found(home.path()).contains(id));
+}
+
 #[test]
 fn links_and_synced_folders_are_found() {
     let home = tempfile::tempdir().unwrap();

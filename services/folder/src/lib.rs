@@ -18,6 +18,7 @@ mod make;
 mod ownership;
 mod read;
 mod remove;
+pub mod repository;
 pub mod way;
 mod write;
 

@@ -3,6 +3,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use openclaw_folder::repository;
 use openclaw_policy::catalog;
 use serde_json::Value;
 use unicode_normalization::UnicodeNormalization as _;
@@ -136,10 +137,8 @@ impl TurnPaths {
     }
 }
 
-/// What makes a folder a repository's own, whatever it is called (gitrepository-layout(5)),
-const OF_REPOSITORY: [&str; 3] = ["HEAD", "objects", "refs"];
-/// and what git obeys there.
-const OBEYED: [&str; 4] = ["config", "config.worktree", "commondir", "hooks"];
+/// What git obeys in a repository's own folder, beside what makes it one.
+const OBEYED: [&str; 3] = ["config", "config.worktree", "hooks"];
 
 /// Whether a file lies in `folder`, and not in a repository's own folder there, such as the
 /// files of a call make: git runs programs that the files in it name, also when somebody else
@@ -153,8 +152,9 @@ fn is_plainly_in(file: &Path, folder: &Path, files: &[PathBuf]) -> bool {
     for part in rest.components() {
         let name = part.as_os_str();
         let is = |it: &&str| name.eq_ignore_ascii_case(it);
-        let counts = OF_REPOSITORY.iter().chain(&OBEYED).any(is);
-        if is_gits(part) || counts && is_repository(&around, files) {
+        let own = [repository::HEAD, repository::ELSEWHERE];
+        let mut counted = own.iter().chain(&repository::PARTS).chain(&OBEYED);
+        if is_gits(part) || counted.any(is) && is_made_repository(&around, files) {
             return false;
         }
         around.push(name);
@@ -163,8 +163,8 @@ fn is_plainly_in(file: &Path, folder: &Path, files: &[PathBuf]) -> bool {
 }
 
 /// Whether git takes `folder` for a repository's own, once `files` are written.
-fn is_repository(folder: &Path, files: &[PathBuf]) -> bool {
-    OF_REPOSITORY.iter().all(|name| {
+fn is_made_repository(folder: &Path, files: &[PathBuf]) -> bool {
+    repository::is_repository(|name| {
         let path = folder.join(name);
         let is_made = files.iter().any(|file| file.starts_with(&path));
         is_made || path.symlink_metadata().is_ok()
@@ -297,6 +297,19 @@ mod tests {
             .ground
             .outside("apply_patch", &json!({"changes": changes}));
         assert_eq!(outside.unwrap().len(), 4);
+    }
+
+    /// A repository may have its settings elsewhere.
+    #[test]
+    fn effect_what_points_to_the_rest_of_a_repository_is_asked_about() {
+        let scene = scene();
+        for path in ["HEAD", "commondir", "sub/HEAD"] {
+            assert!(!scene.is_outside("write_file", path), "{path} alone");
+        }
+        fs::write(scene.root.join("ws/HEAD"), "ref: refs/heads/main").unwrap();
+        assert!(scene.is_outside("write_file", "commondir"));
+        fs::write(scene.root.join("ws/sub/commondir"), "../common").unwrap();
+        assert!(scene.is_outside("write_file", "sub/HEAD"));
     }
 
     #[test]
