@@ -6,9 +6,11 @@
 //! they name, if they name one; `frames.txt` has words that are
 //! in questions about anything, and `kinds.txt` things by the kind they are of.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
+use pagefind_stem::{Algorithm, Stemmer};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::fold;
@@ -94,7 +96,7 @@ impl Lexicon {
                 Word::Exact(term) => term.to_owned(),
                 Word::Plain(plain) => {
                     self.written.insert(hash(plain, language));
-                    terms::stem(plain, spoken).into_owned()
+                    stem(plain, spoken).into_owned()
                 }
             };
             let known = self.by_term.entry(hash(&term, language)).or_default();
@@ -111,11 +113,24 @@ fn hash(term: &str, language: usize) -> u64 {
     xxh3_64_with_seed(term.as_bytes(), language as u64)
 }
 
+/// The stem of a word in one of [`LANGUAGES`], by names and not by number: a program that asks
+/// for nothing else has the tables of four stemmers in it, and not of all, whose addresses are
+/// some 300 kB that every process of it would have for itself.
+fn stem(word: &str, language: Language) -> Cow<'_, str> {
+    let stemmer = match language {
+        Language::German => Stemmer::create(Algorithm::German),
+        Language::French => Stemmer::create(Algorithm::French),
+        Language::Spanish => Stemmer::create(Algorithm::Spanish),
+        _ => Stemmer::create(Algorithm::English),
+    };
+    terms::unaccented_stem(stemmer.stem(word))
+}
+
 /// The concepts of `word` in `language`, and that language's number.
 fn concepts(word: &str, language: Language) -> (&'static [u16], usize) {
     let number = LANGUAGES.iter().position(|&known| known == language);
     let number = number.unwrap_or_default();
-    let term = terms::stem(word, LANGUAGES[number]);
+    let term = stem(word, LANGUAGES[number]);
     let found = lexicon().by_term.get(&hash(&term, number));
     (found.map_or(&[], Vec::as_slice), number)
 }
@@ -275,7 +290,7 @@ fn lists(text: &'static str, is_mutual: bool) -> Lists {
     let mut language = Language::English;
     let mut add = |words: &'static str, language, others: &'static str| {
         for word in words.split_whitespace() {
-            let term = terms::stem(word, language);
+            let term = stem(word, language);
             let key = (language, xxh3_64(term.as_bytes()));
             all.entry(key).or_default().push(others);
         }
@@ -299,7 +314,7 @@ fn lists(text: &'static str, is_mutual: bool) -> Lists {
 }
 
 fn listed(all: &Lists, (word, language): (&str, Language), mut sink: impl FnMut(&str)) {
-    let term = terms::stem(word, language);
+    let term = stem(word, language);
     let found = all.get(&(language, xxh3_64(term.as_bytes())));
     for others in found.map_or(&[][..], Vec::as_slice) {
         terms::terms(others, language, &mut sink);
@@ -328,7 +343,7 @@ pub fn is_trade(word: &str, language: Language) -> bool {
     let Some((kind, _)) = SOMEBODY.iter().find(|(_, of)| *of == language) else {
         return false;
     };
-    let term = terms::stem(word, language);
+    let term = stem(word, language);
     let mut is_trade = false;
     things(kind, language, |trade| is_trade |= trade == term);
     is_trade

@@ -32,7 +32,12 @@ pub fn terms(text: &str, language: Language, mut sink: impl FnMut(&str)) {
 
 /// The stem of a [`Word::Plain`] in `language`.
 pub fn stem(word: &str, language: Language) -> Cow<'_, str> {
-    match language.stem(word) {
+    unaccented_stem(language.stem(word))
+}
+
+/// A stem as terms have it.
+pub(super) fn unaccented_stem(stem: Cow<'_, str>) -> Cow<'_, str> {
+    match stem {
         Cow::Borrowed(stem) => fold::without_accents(stem),
         Cow::Owned(stem) => Cow::Owned(fold::without_accents(&stem).into_owned()),
     }

@@ -159,6 +159,8 @@ fn look_into(fields: &Fields<'_>, around: Meant, grants: &Grants) -> Result<(), 
     let is_media = MEDIA.contains(&kind) || matches!(around, Meant::Data | Meant::Url);
     for (name, inner) in fields.iter() {
         match (name, inner) {
+            // Most of a conversation, which says what it is and by whom, and is read by the model.
+            ("type" | "role" | "content" | "text", Tree::Text(_)) => {}
             (name, _) if is_call && ARGUMENTS.contains(&name) => {}
             ("file_id", Tree::Text(_)) => need_files("file_id", grants)?,
             ("source", Tree::Object(source)) => look_at_source(source, grants)?,
