@@ -17,6 +17,7 @@ mod language;
 pub mod lexicon;
 mod names;
 mod owner;
+mod phrases;
 mod reference;
 mod roots;
 mod sought;

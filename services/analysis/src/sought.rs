@@ -8,6 +8,7 @@ mod somebody;
 pub use permission::tells_permission;
 
 use super::language::{Language, Languages};
+use super::phrases::has;
 use super::reference::refers_back;
 use super::stop_words;
 use super::terms::{Word, words};
@@ -308,20 +309,6 @@ fn has_clause_beside(sentence: &str, is_asked: impl Fn(&str) -> bool) -> bool {
         }
     }
     is_about && is_beside
-}
-
-/// Whether one of `phrases` is in `text`, as words.
-fn has(text: &str, phrases: &str) -> bool {
-    phrases.split('|').any(|phrase| {
-        let is_spaced = phrase.chars().all(|c| c < '\u{2e80}');
-        text.match_indices(phrase).any(|(at, _)| {
-            let before = text[..at].chars().next_back();
-            let after = text[at + phrase.len()..].chars().next();
-            let is_edge = |c: Option<char>| !c.is_some_and(char::is_alphanumeric);
-            let begins = is_edge(before) || phrase.starts_with(['\'', '’']);
-            !is_spaced || (begins && is_edge(after))
-        })
-    })
 }
 
 /// A word of a sentence.

@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::fold;
+use super::phrases::has;
 use super::stop_words::Same;
 
 /// Kinds of facts.
@@ -426,19 +427,7 @@ pub fn asked(text: &str) -> Traits {
     if DAYS_LONG.iter().any(|long| text.contains(long)) {
         text = text.replace("何日", "何個");
     }
-    // Words, so that "when" is not in "whenever".
-    let is_there = |phrase: &str| {
-        let is_spaced = phrase.is_ascii() || !phrase.starts_with(|c: char| c >= '\u{2e80}');
-        text.match_indices(phrase).any(|(at, _)| {
-            let before = text[..at].chars().next_back();
-            let after = text[at + phrase.len()..].chars().next();
-            let is_edge = |c: Option<char>| !c.is_some_and(char::is_alphanumeric);
-            !is_spaced || (is_edge(before) && is_edge(after))
-        })
-    };
-    let asked = ASKED
-        .iter()
-        .filter(|(_, phrases)| phrases.split('|').any(is_there));
+    let asked = ASKED.iter().filter(|(_, phrases)| has(&text, phrases));
     let asked = asked.fold(Traits::default(), |all, (kinds, _)| all.with(*kinds));
     // A price is no number of something else.
     let asked = if asked.meets(Traits::AMOUNT) {
