@@ -15,8 +15,13 @@ const ENDINGS: [(Language, &[&str]); 3] = [
 ];
 /// So many stop words may be words of another language.
 const FEW: usize = 1;
-/// Shorter endings are letters that are anywhere in a word.
-const ENDING: usize = 2;
+
+/// An ending of one letter, which is anywhere in a word.
+fn letter(ending: &str) -> Option<char> {
+    let mut letters = ending.chars();
+    let letter = letters.next()?;
+    letters.next().is_none().then_some(letter)
+}
 
 /// What tells the language of a text: stop words seen, by language, where there
 /// are none what words end with, and in what script they are.
@@ -38,9 +43,9 @@ impl Count {
             self.stop_words[language as usize] += 1;
         }
         for (count, (_, endings)) in self.endings.iter_mut().zip(ENDINGS) {
-            let has = |ending: &&str| {
-                let is_letter = ending.chars().count() < ENDING;
-                word.ends_with(*ending) || (is_letter && word.contains(*ending))
+            let has = |ending: &&str| match letter(ending) {
+                Some(letter) => word.contains(letter),
+                None => word.ends_with(*ending),
             };
             *count += usize::from(endings.iter().any(has));
         }
