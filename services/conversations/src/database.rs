@@ -45,7 +45,26 @@ pub enum Fault {
 #[derive(Debug, Clone)]
 pub struct Database {
     path: PathBuf,
-    connection: Arc<Mutex<Option<Connection>>>,
+    opened: Arc<Mutex<Option<Opened>>>,
+}
+
+#[derive(Debug)]
+struct Opened {
+    connection: Connection,
+    /// Whether SQLite refuses writes.
+    only_reads: bool,
+}
+
+impl Opened {
+    /// Not said again where it is so: SQLite prepares every statement anew after it.
+    fn only_read(&mut self, only_reads: bool) -> rusqlite::Result<()> {
+        if self.only_reads != only_reads {
+            self.connection
+                .pragma_update(None, "query_only", only_reads)?;
+            self.only_reads = only_reads;
+        }
+        Ok(())
+    }
 }
 
 impl Database {
@@ -53,7 +72,7 @@ impl Database {
     pub fn at(path: PathBuf) -> Self {
         Self {
             path,
-            connection: Arc::default(),
+            opened: Arc::default(),
         }
     }
 
@@ -102,22 +121,18 @@ impl Database {
             path: self.path.clone(),
             source: Arc::new(source),
         };
-        let mut slot = self
-            .connection
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let connection = match &mut *slot {
-            Some(connection) => connection,
+        let mut slot = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let opened = match &mut *slot {
+            Some(opened) => opened,
             empty => empty.insert(self.open().map_err(|source| Fault::Open {
                 path: self.path.clone(),
                 source: Arc::new(source),
             })?),
         };
         let only_reads = matches!(behavior, TransactionBehavior::Deferred);
-        connection
-            .pragma_update(None, "query_only", only_reads)
-            .map_err(fault)?;
-        let transaction = connection
+        opened.only_read(only_reads).map_err(fault)?;
+        let transaction = opened
+            .connection
             .transaction_with_behavior(behavior)
             .map_err(fault)?;
         let result = work(&transaction).map_err(fault)?;
@@ -125,15 +140,20 @@ impl Database {
         Ok(result)
     }
 
-    fn open(&self) -> Result<Connection, SchemaError> {
+    fn open(&self) -> Result<Opened, SchemaError> {
         let connection = schema::open(&self.path)?;
         connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
-        Ok(connection)
+        Ok(Opened {
+            connection,
+            only_reads: false,
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use rusqlite::StatementStatus;
+
     use super::*;
 
     #[tokio::test]
@@ -180,6 +200,21 @@ mod tests {
         let remove = |connection: &Connection| connection.execute("DELETE FROM jobs", []);
         database.read("remove jobs", remove).await.unwrap_err();
         database.call("remove jobs", remove).await.unwrap();
+    }
+
+    /// Every message asks for what was allowed for good.
+    #[tokio::test]
+    async fn read_prepares_its_statement_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let database = Database::at(dir.path().join("ledger.sqlite"));
+        let prepared = |connection: &Connection| {
+            let mut statement = connection.prepare_cached("SELECT count(*) FROM jobs")?;
+            statement.query_row([], |row| row.get::<_, i64>(0))?;
+            Ok(statement.get_status(StatementStatus::RePrepare))
+        };
+        for _ in 0..3 {
+            assert_eq!(database.read("count jobs", prepared).await.unwrap(), 0);
+        }
     }
 
     #[tokio::test]
