@@ -7,9 +7,9 @@ use openclaw_conversations::storage::TurnOptions;
 use openclaw_proto::event::Kind;
 use openclaw_proto::gateway::{Accepted, Message};
 use openclaw_proto::runner::ContextFile;
+use openclaw_protocol::Failure;
 use openclaw_protocol::params::Filled;
 use openclaw_protocol::scope::Scope;
-use openclaw_protocol::{Code, Failure};
 use openclaw_runs::Extra;
 use openclaw_runs::queue::QueueRequest;
 use openclaw_sessions::{now_ms, silence};
@@ -219,22 +219,12 @@ async fn wait(mut call: Call) -> Result<Answer, Failure> {
                 Err(_) => return Ok(json!({ "runId": id, "status": "timeout" }).into()),
             }
         }
-        None => match stored_end(&call, &id).await? {
-            Some(end) => end,
-            None => {
-                return Err(Failure::new(
-                    Code::InvalidRequest,
-                    format!("run {id} is not known"),
-                ));
-            }
-        },
+        None => {
+            let end = run::stored_end(&call.context.core.storage, &id).await?;
+            end.ok_or_else(|| Failure::invalid(format!("run {id} is not known")))?
+        }
     };
     Ok(ended(&id, &end).into())
-}
-
-/// A run that is only on disk, by the id that clients know.
-async fn stored_end(call: &Call, id: &str) -> Result<Option<End>, Failure> {
-    run::stored_end(&call.context.core.storage, id).await
 }
 
 fn ended(id: &str, end: &End) -> Value {

@@ -7,8 +7,7 @@ use std::collections::HashSet;
 
 use crate::refused::refused;
 
-use openclaw_conversations::Refusal;
-use openclaw_conversations::sessions::{History, Shown, Wanted};
+use openclaw_conversations::sessions::{History, Wanted};
 use openclaw_protocol::Failure;
 use openclaw_protocol::params::Filled;
 use openclaw_sessions::transcript::{Entry, Message};
@@ -75,7 +74,7 @@ async fn history(mut call: Call) -> Result<Answer, Failure> {
     let bounds = params.bounds();
     let (limit, chars) = bounds.map_err(|problem| Failure::params(call.method, &problem))?;
     let key = call.key(&params.session_key, params.agent_id.as_deref())?;
-    let session = session_of(&call, &key).await?;
+    let session = call.session(&key).await?;
     let was_reset =
         (session.as_ref()).is_some_and(|session| session.entry.contains_key("lifecycleRevision"));
     let is_wanted = |id: &str| (params.session_id.as_deref()).is_none_or(|wanted| wanted == id);
@@ -136,15 +135,6 @@ async fn history(mut call: Call) -> Result<Answer, Failure> {
         answer["totalMessages"] = json!(total);
     }
     Ok(answer.into())
-}
-
-/// The session, if there is one.
-async fn session_of(call: &Call, key: &SessionKey) -> Result<Option<Shown>, Failure> {
-    match call.context.core.sessions.get(key).await {
-        Ok(shown) => Ok(Some(shown)),
-        Err(Refusal::UnknownSession(_)) => Ok(None),
-        Err(refusal) => Err(refused(refusal)),
-    }
 }
 
 /// The window of the agent's model, in tokens.
