@@ -163,12 +163,6 @@ async fn attempt(
     started: Instant,
     attempts: u32,
 ) -> bool {
-    let Task {
-        turn,
-        choice,
-        common,
-        ..
-    } = task;
     let begun = tokio::select! {
         begun = begin(turn_context, task) => begun,
         () = entry.cancel.cancelled() => Err(NotBegun::Ended(entry.aborted())),
@@ -186,48 +180,72 @@ async fn attempt(
         Err(NotBegun::Failed(error)) => Err(failed("start a turn", error.code(), &error)),
     };
     match following {
-        Ok((mut following, passing)) => {
-            let ended = Notify::new();
-            // While the model thinks, so that it stands ready when the user
-            // has read the answer, however soon that is.
-            let next = async {
-                let ended = timeout(head_start(turn_context), ended.notified()).await;
-                if ended.is_ok() {
-                    // Starting a process holds this thread for a millisecond: the
-                    // turn's last event goes out before.
-                    yield_now().await;
-                }
-                renew(turn_context, common, &turn.agent_id, choice.backend).await;
-            };
-            let followed = async {
-                let is_over = following.follow().await || attempts >= ATTEMPTS;
-                ended.notify_one();
-                if is_over {
-                    if !entry.log.ended() {
-                        entry.log.add(named(unbegun(), choice.backend));
-                    }
-                    note_end(choice.backend, entry, started.elapsed());
-                    account(turn_context, &turn.run_id, &turn.agent_id, entry);
-                }
-                is_over
-            };
-            let (is_over, ()) = tokio::join!(followed, next);
-            if !is_over {
-                return false;
+        Ok((following, passing)) => {
+            let is_last = attempts >= ATTEMPTS;
+            let is_over = see_through(turn_context, task, entry, started, following, is_last).await;
+            if is_over {
+                clean(turn_context, passing).await;
+                // Not before: it reads the session that this one wrote.
+                warm::renew(turn_context, &task.common, &task.turn, &task.choice, entry).await;
             }
-            if matches!(entry.log.terminal(), Some(Kind::Done(_))) {
-                renew(turn_context, common, &turn.agent_id, choice.backend).await;
-            }
-            following.wait().await;
-            clean(turn_context, passing).await;
-            // Not before: it reads the session that this one wrote.
-            warm::renew(turn_context, common, turn, choice, entry).await;
+            is_over
         }
         Err(terminal) => {
-            entry.log.add(named(terminal, choice.backend));
-            note_end(choice.backend, entry, started.elapsed());
+            entry.log.add(named(terminal, task.choice.backend));
+            note_end(task.choice.backend, entry, started.elapsed());
+            true
         }
     }
+}
+
+/// Follows a turn to its end, with the next one's process started meanwhile. False when its
+/// process never had it and this is not the last attempt.
+async fn see_through(
+    turn_context: &TurnContext,
+    task: &Task,
+    entry: &Entry,
+    started: Instant,
+    mut following: Following<'_>,
+    is_last: bool,
+) -> bool {
+    let Task {
+        turn,
+        choice,
+        common,
+        ..
+    } = task;
+    let ended = Notify::new();
+    // While the model thinks, so that it stands ready when the user
+    // has read the answer, however soon that is.
+    let next = async {
+        let ended = timeout(head_start(turn_context), ended.notified()).await;
+        if ended.is_ok() {
+            // Starting a process holds this thread for a millisecond: the
+            // turn's last event goes out before.
+            yield_now().await;
+        }
+        renew(turn_context, common, &turn.agent_id, choice.backend).await;
+    };
+    let followed = async {
+        let is_over = following.follow().await || is_last;
+        ended.notify_one();
+        if is_over {
+            if !entry.log.ended() {
+                entry.log.add(named(unbegun(), choice.backend));
+            }
+            note_end(choice.backend, entry, started.elapsed());
+            account(turn_context, &turn.run_id, &turn.agent_id, entry);
+        }
+        is_over
+    };
+    let (is_over, ()) = tokio::join!(followed, next);
+    if !is_over {
+        return false;
+    }
+    if matches!(entry.log.terminal(), Some(Kind::Done(_))) {
+        renew(turn_context, common, &turn.agent_id, choice.backend).await;
+    }
+    following.wait().await;
     true
 }
 

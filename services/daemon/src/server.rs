@@ -101,16 +101,7 @@ where
             result.context("the server task ended")??;
             anyhow::bail!("the server stopped by itself");
         }
-        () = daemon.shutdown.cancelled() => {
-            daemon.notifier.stopping();
-            daemon.notifier.status("stopping: waiting for running work");
-        }
-        () = rest(daemon) => {
-            daemon.notifier.stopping();
-            daemon.notifier.status(AT_REST);
-            tracing::info!("nothing is under way: leaving until somebody connects");
-            daemon.shutdown.cancel();
-        }
+        () = told_to_stop(daemon) => {}
     }
     for name in ["", service] {
         reporter
@@ -126,6 +117,22 @@ where
         Err(_) => {
             tracing::info!("streams of what goes on without this daemon were closed");
             Ok(())
+        }
+    }
+}
+
+/// Waits until the daemon is to end, or may, and tells the service manager so.
+async fn told_to_stop<S: AsRef<Settings>>(daemon: &Daemon<S>) {
+    tokio::select! {
+        () = daemon.shutdown.cancelled() => {
+            daemon.notifier.stopping();
+            daemon.notifier.status("stopping: waiting for running work");
+        }
+        () = rest(daemon) => {
+            daemon.notifier.stopping();
+            daemon.notifier.status(AT_REST);
+            tracing::info!("nothing is under way: leaving until somebody connects");
+            daemon.shutdown.cancel();
         }
     }
 }

@@ -68,13 +68,9 @@ impl gateway_server::Gateway for GatewayService {
             ..Extra::default()
         };
         let message = Message::try_from(request.into_inner())?;
-        let started = self
-            .0
-            .core
-            .submitter
-            .begin(message, extra)
-            .await
-            .map_err(refused)?;
+        let submitted = self.0.core.submitter.submit(message, extra, None);
+        let started = submitted.map_err(refused)?.started().await;
+        let started = started.map_err(refused)?;
         let seen = self.0.core.configuration.seen();
         let shown = match &started.run {
             Some(run) => shown::of(&self.0.core, run).await,

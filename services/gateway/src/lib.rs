@@ -63,31 +63,8 @@ pub async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
     let open = openclaw_doors::open(&doors, &websocket, listeners, shutdown, &activity)?;
     let (working, schedule) = (Arc::clone(&core), Arc::clone(&doors.schedule));
     activity.busy_while(move || working.is_busy() || schedule.needs_gateway());
-    let door = GatewayServer::new(GatewayService(Arc::clone(&doors)))
-        .max_decoding_message_size(MESSAGE_LIMIT)
-        .max_encoding_message_size(MESSAGE_LIMIT);
-    let sessions = SessionsServer::new(SessionsService(Arc::clone(&doors)))
-        .max_decoding_message_size(MESSAGE_LIMIT)
-        .max_encoding_message_size(MESSAGE_LIMIT);
-    let events = EventsServer::new(EventsService(Arc::clone(&doors)))
-        .max_encoding_message_size(MESSAGE_LIMIT);
-    let outbox = OutboxServer::new(OutboxService(Arc::clone(&doors)))
-        .max_encoding_message_size(MESSAGE_LIMIT);
-    let channels = ChannelsServer::new(ChannelsService(Arc::clone(&doors)))
-        .max_decoding_message_size(MESSAGE_LIMIT);
-    let schedule = ScheduleServer::new(ScheduleService(Arc::clone(&doors)))
-        .max_encoding_message_size(MESSAGE_LIMIT);
-    let of_channels = ChannelAdminServer::new(ChannelAdminService(Arc::clone(&doors)));
-    let of_devices = DeviceAdminServer::new(server.device_admin());
+    let routes = routes(&doors, &server);
     let front = Arc::clone(&doors.front);
-    let routes = Routes::new(Classes::around(door, Arc::clone(&front)))
-        .add_service(Classes::around(sessions, Arc::clone(&front)))
-        .add_service(Classes::around(events, Arc::clone(&front)))
-        .add_service(Classes::around(outbox, Arc::clone(&front)))
-        .add_service(Classes::around(schedule, Arc::clone(&front)))
-        .add_service(Classes::around(channels, Arc::clone(&front)))
-        .add_service(Classes::around(of_channels, Arc::clone(&front)))
-        .add_service(Classes::around(of_devices, Arc::clone(&front)));
     let guests = Arc::new(move |uid| front.settings().gateway.channel_uids.contains(&uid));
     let drain = async move {
         doors.channels.close();
@@ -99,6 +76,35 @@ pub async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
         openclaw_daemon::serve_guests(&mut daemon, SERVICE_NAME, routes, drain, guests).await;
     storage.stop(thread).await;
     served
+}
+
+/// What is served on the control socket, each with what its class lets in.
+fn routes(doors: &Arc<Doors>, server: &Arc<Server>) -> Routes {
+    let door = GatewayServer::new(GatewayService(Arc::clone(doors)))
+        .max_decoding_message_size(MESSAGE_LIMIT)
+        .max_encoding_message_size(MESSAGE_LIMIT);
+    let sessions = SessionsServer::new(SessionsService(Arc::clone(doors)))
+        .max_decoding_message_size(MESSAGE_LIMIT)
+        .max_encoding_message_size(MESSAGE_LIMIT);
+    let events = EventsServer::new(EventsService(Arc::clone(doors)))
+        .max_encoding_message_size(MESSAGE_LIMIT);
+    let outbox = OutboxServer::new(OutboxService(Arc::clone(doors)))
+        .max_encoding_message_size(MESSAGE_LIMIT);
+    let channels = ChannelsServer::new(ChannelsService(Arc::clone(doors)))
+        .max_decoding_message_size(MESSAGE_LIMIT);
+    let schedule = ScheduleServer::new(ScheduleService(Arc::clone(doors)))
+        .max_encoding_message_size(MESSAGE_LIMIT);
+    let of_channels = ChannelAdminServer::new(ChannelAdminService(Arc::clone(doors)));
+    let of_devices = DeviceAdminServer::new(server.device_admin());
+    let front = &doors.front;
+    Routes::new(Classes::around(door, Arc::clone(front)))
+        .add_service(Classes::around(sessions, Arc::clone(front)))
+        .add_service(Classes::around(events, Arc::clone(front)))
+        .add_service(Classes::around(outbox, Arc::clone(front)))
+        .add_service(Classes::around(schedule, Arc::clone(front)))
+        .add_service(Classes::around(channels, Arc::clone(front)))
+        .add_service(Classes::around(of_channels, Arc::clone(front)))
+        .add_service(Classes::around(of_devices, Arc::clone(front)))
 }
 
 fn not_opened(fault: Fault, daemon: &Daemon) -> anyhow::Error {

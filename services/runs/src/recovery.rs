@@ -4,13 +4,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use openclaw_commands::Sender;
-use openclaw_conversations::Lanes;
 use openclaw_conversations::storage::{
     ChannelReply, Closing, Fault, Intent, Record, Storage, StoredRun, TurnOptions, replay,
 };
+use openclaw_conversations::{Lanes, Ticket};
 use openclaw_daemon::failure;
 use openclaw_proto::event::{Code, Done, Event, Failed, Kind};
-use openclaw_proto::gateway::{Accepted, Message as Sent};
+use openclaw_proto::gateway::Message as Sent;
 use openclaw_proto::runner;
 use openclaw_sessions::transcript::{self, AssistantMessage, Content, Message, StopReason, Usage};
 use openclaw_sessions::{Error, SessionKey, now_ms, silence};
@@ -117,33 +117,34 @@ impl Recovery {
         self.runs.start(&run);
         if let Some((name, text)) = known.command {
             run.set_command(name);
-            self.carry_out(run, record, text);
+            self.carry_out(run, &record, text);
             return Ok(true);
         }
         let Ok(ticket) = self.lanes.enter(&key, &record.run_id) else {
-            self.runs.end(&run);
-            let outcome = interrupted();
-            let messages = vec![notice(&record.run_id, &outcome)];
-            let reply = reply_text::on_channel(&run, &outcome, String::new(), None).await;
-            self.close(record, key, outcome, messages, reply).await?;
+            self.give_up(record, key, &run).await?;
             return Ok(false);
         };
         let may_start = record.state == "accepted" || is_of_this_boot(record.created_ms);
         let said = known.said.filter(|_| may_start && options.is_some());
         let left = Left {
             accepted_ms: record.created_ms,
-            accepted: accepted(record),
+            accepted: record.accepted(),
             transcript,
             said,
             entries: known.entries,
             overrides,
             options: options.unwrap_or_default(),
         };
+        self.resume(run, left, ticket, all_wait.clone());
+        Ok(true)
+    }
+
+    /// Goes on with a run when `all_wait` that do.
+    fn resume(&self, run: Arc<Run>, left: Left, ticket: Ticket, all_wait: CancellationToken) {
         run.span
             .in_scope(|| tracing::info!("the gateway was started again; the run goes on"));
         let span = run.span.clone();
         let (turns, submitter) = (Arc::clone(&self.turns), self.submitter.clone());
-        let all_wait = all_wait.clone();
         let resume = async move {
             all_wait.cancelled().await;
             if let Some((message, options)) = turns.resume(run, left, ticket).await {
@@ -151,7 +152,15 @@ impl Recovery {
             }
         };
         self.tasks.spawn(resume.instrument(span));
-        Ok(true)
+    }
+
+    /// Ends a run for which its session's lane has no place.
+    async fn give_up(&self, record: Record, key: SessionKey, run: &Arc<Run>) -> Result<(), Fault> {
+        self.runs.end(run);
+        let outcome = interrupted();
+        let messages = vec![notice(&record.run_id, &outcome)];
+        let reply = reply_text::on_channel(run, &outcome, String::new(), None).await;
+        self.close(record, key, outcome, messages, reply).await
     }
 
     /// Closes a run whose end is in its transcript already.
@@ -193,8 +202,8 @@ impl Recovery {
     }
 
     /// Carries out a command that the last gateway had not answered.
-    fn carry_out(&self, run: Arc<Run>, record: Record, text: String) {
-        run.settle(MessageStatus::Accepted(accepted(record)));
+    fn carry_out(&self, run: Arc<Run>, record: &Record, text: String) {
+        run.settle(MessageStatus::Accepted(record.accepted()));
         let commands = self.submitter.commands.clone();
         // Before the runs are taken up that came after it.
         commands.halt(&run);
@@ -235,16 +244,6 @@ fn go_on(submitter: &Submitter, message: Sent, options: TurnOptions) {
     match submitter.submit(message, extra, None) {
         Ok(_) => tracing::info!("the interrupted run is gone on with, as session.interrupted says"),
         Err(refusal) => tracing::warn!(%refusal, "the interrupted run is not gone on with"),
-    }
-}
-
-fn accepted(record: Record) -> Accepted {
-    Accepted {
-        run_id: record.run_id,
-        session_key: record.session_key,
-        session_id: record.session_id,
-        agent_id: record.agent_id,
-        existing: false,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use openclaw_commands::{Sender, SenderRole};
-use openclaw_conversations::storage::{Fault, RESET_COMMAND, Record, Storage, only_begins_anew};
+use openclaw_conversations::storage::{Fault, RESET_COMMAND, Storage, only_begins_anew};
 use openclaw_conversations::{Lanes, Refusal};
 use openclaw_daemon::Configuration;
 use openclaw_proto::gateway::{Accepted, Message};
@@ -37,6 +37,15 @@ pub fn is_model(text: &str) -> bool {
         && !text.contains(|c: char| c.is_whitespace() || c.is_control())
 }
 
+/// A message that was taken in and is on its way to the disk.
+pub struct Submitted {
+    /// Its run.
+    pub run: Arc<Run>,
+    /// Whether its idempotency key named a run that is live.
+    pub existing: bool,
+    storage: Storage,
+}
+
 /// A message that was accepted.
 pub struct Started {
     /// The answer to its sender.
@@ -63,25 +72,19 @@ pub struct Submitter {
 }
 
 impl Submitter {
-    /// Starts a run for `message`, or finds the live one that its idempotency key names; true when
-    /// it was found. Whether the message is accepted is what [`Run::settled`] says. `run_id` is the
-    /// new run's; None: one that stands ready, or any.
+    /// Starts a run for `message`, or finds the live one that its idempotency key names. Whether
+    /// the message is accepted is what [`Submitted::started`] and [`Run::settled`] say. `run_id`
+    /// is the new run's; None: one that stands ready, or any.
     pub fn submit(
         &self,
         message: Message,
         extra: Extra,
         run_id: Option<String>,
-    ) -> Result<(Arc<Run>, bool), Refusal> {
+    ) -> Result<Submitted, Refusal> {
         if self.tasks.is_closed() {
             return Err(Refusal::Stopping);
         }
-        check_length("the text", &message.text, TEXT_LIMIT)?;
-        check_length(
-            "the idempotency key",
-            &message.idempotency_key,
-            IDEMPOTENCY_KEY_LIMIT,
-        )?;
-        check_length("the channel", &message.channel, CHANNEL_LIMIT)?;
+        check_lengths(&message)?;
         let channel = match message.channel.as_str() {
             "" => DEFAULT_CHANNEL.to_owned(),
             channel => channel.to_owned(),
@@ -106,7 +109,7 @@ impl Submitter {
             run.set_command(name);
         }
         if let Start::Same(run) = self.runs.start(&run) {
-            return Ok((run, true));
+            return Ok(self.submitted(run, true));
         }
         if let Some(deadline) = &extra.turn.deadline {
             run.end_after(deadline.left(), &deadline.reason);
@@ -116,7 +119,7 @@ impl Submitter {
             let answer = answer.answer(Arc::clone(&run), message.text, order);
             self.tasks.spawn(answer.instrument(run.span.clone()));
             self.bus.publish(&DomainEvent::RunBegan(&run));
-            return Ok((run, false));
+            return Ok(self.submitted(run, false));
         }
         let ticket = match self.lanes.enter(&run.key, &run.id) {
             Ok(ticket) => ticket,
@@ -130,7 +133,15 @@ impl Submitter {
         let drive = Box::pin(turns.drive(Arc::clone(&run), message.text, extra, ticket));
         self.tasks.spawn(drive.instrument(run.span.clone()));
         self.bus.publish(&DomainEvent::RunBegan(&run));
-        Ok((run, false))
+        Ok(self.submitted(run, false))
+    }
+
+    fn submitted(&self, run: Arc<Run>, existing: bool) -> Submitted {
+        Submitted {
+            run,
+            existing,
+            storage: self.storage.clone(),
+        }
     }
 
     /// The message `id` of a channel, which is in the session `key`, says `words` now:
@@ -138,10 +149,16 @@ impl Submitter {
     pub fn edit(&self, key: &SessionKey, id: &str, words: &str) -> bool {
         self.turns.queue.edit(key, id, words)
     }
+}
 
-    /// Submits `message` and waits until it is durable.
-    pub async fn begin(&self, message: Message, extra: Extra) -> Result<Started, Refusal> {
-        let (run, existing) = self.submit(message, extra, None)?;
+impl Submitted {
+    /// Waits until the message is durable.
+    pub async fn started(self) -> Result<Started, Refusal> {
+        let Self {
+            run,
+            existing,
+            storage,
+        } = self;
         match run.settled().await {
             MessageStatus::Accepted(accepted) => Ok(Started {
                 accepted: Accepted {
@@ -152,8 +169,11 @@ impl Submitter {
                 run: Some(run),
             }),
             MessageStatus::Existing(record) => Ok(Started {
-                events: stream::stored(&self.storage, &record.run_id, 1).await?,
-                accepted: again(&record),
+                events: stream::stored(&storage, &record.run_id, 1).await?,
+                accepted: Accepted {
+                    existing: true,
+                    ..record.accepted()
+                },
                 run: None,
             }),
             MessageStatus::Refused(fault) => Err(Refusal::of_message(fault)),
@@ -196,14 +216,11 @@ fn command_of(settings: &SessionSettings, text: &str, sender: &Sender) -> Option
     Order::anew(sender.clone()).map(Reading::Order)
 }
 
-fn again(record: &Record) -> Accepted {
-    Accepted {
-        run_id: record.run_id.clone(),
-        session_key: record.session_key.clone(),
-        session_id: record.session_id.clone(),
-        agent_id: record.agent_id.clone(),
-        existing: true,
-    }
+fn check_lengths(message: &Message) -> Result<(), Refusal> {
+    let key = &message.idempotency_key;
+    check_length("the text", &message.text, TEXT_LIMIT)?;
+    check_length("the idempotency key", key, IDEMPOTENCY_KEY_LIMIT)?;
+    check_length("the channel", &message.channel, CHANNEL_LIMIT)
 }
 
 fn check_length(what: &'static str, text: &str, limit: usize) -> Result<(), Refusal> {

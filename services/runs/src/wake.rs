@@ -107,7 +107,8 @@ impl Waker {
             sender: Sender::program(),
             ..Extra::default()
         };
-        let started = self.submitter.begin(message, extra).await;
+        let started = async { self.submitter.submit(message, extra, None)?.started().await };
+        let started = started.await;
         let is_told = started.as_ref().is_ok_and(|it| !it.accepted.existing);
         match told {
             // The message is durable by now.

@@ -269,7 +269,9 @@ impl<'a> Beat<'a> {
             idempotency_key: self.run.id.clone(),
             ..Message::default()
         };
-        match self.needs.submitter.begin(message, extra).await {
+        let submitter = &self.needs.submitter;
+        let started = async { submitter.submit(message, extra, None)?.started().await };
+        match started.await {
             Ok(started) => {
                 let outcome = perform::answer(started).await;
                 of_heartbeat(outcome, question.limit_usd < beat.cost_per_day)

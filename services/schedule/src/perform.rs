@@ -199,7 +199,8 @@ impl Run {
             idempotency_key: self.id.clone(),
             ..Message::default()
         };
-        let started = needs.submitter.begin(message, extra).await?;
+        let submitted = needs.submitter.submit(message, extra, None)?;
+        let started = submitted.started().await?;
         let outcome = answer(started).await;
         Ok(match outcome {
             Outcome::Failed(why) if self.is_of_the_day(&why) => {

@@ -282,11 +282,11 @@ impl Store {
 
     /// Whether notes were taken that the file does not have.
     pub fn has_notes(&self) -> bool {
-        self.behind.noted() > 0
+        self.behind.has_notes()
     }
 
-    /// Whether it is time for the file itself: sessions came or went, or the
-    /// notes have come to a good part of what the file would take.
+    /// Whether the file itself is to be written for what changed: sessions came or went, or it
+    /// is small. Notes do for the rest, as long as its owner likes: there is one for each session.
     pub fn wants_file(&self) -> bool {
         self.behind.wants_file(self.known.map_or(0, Stamp::length))
     }
@@ -313,9 +313,9 @@ impl Store {
             })
     }
 
-    /// What changed is kept: `notes` are what [`Store::notes`] gave.
-    pub fn noted(&mut self, notes: &[Note]) {
-        self.behind.note(notes.iter().map(Note::bytes).sum());
+    /// What changed is kept: all that [`Store::notes`] gave.
+    pub fn noted(&mut self) {
+        self.behind.note();
     }
 
     /// Takes over notes that the file had not been written after. One that is
@@ -328,7 +328,7 @@ impl Store {
         let mut newer = 0;
         if !notes.is_empty() {
             // They are a crash's, and are not to outlive it for long.
-            self.behind.note(notes.iter().map(Note::bytes).sum());
+            self.behind.note();
             self.behind.has_other_keys();
         }
         for note in notes {

@@ -139,7 +139,8 @@ sections! {
     pub struct Agent {
         /// The folder the agent works in.
         workspace: Option<String>,
-        /// `auto`, `claude-cli`, `codex-cli`, `native` or `offline`.
+        /// The backend that answers its turns.
+        #[cfg_attr(test, schemars(extend("description" = Backend::described())))]
         backend: Backend = Backend::Auto,
         /// `provider/model`.
         model: Option<Model>,

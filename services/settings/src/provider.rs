@@ -228,14 +228,7 @@ fn one(
     let (key_variable, url_variable) = variables(id);
     let (api, mut fault) = match spoken(id, fragment.api.as_deref()) {
         Ok(api) => (api, None),
-        Err(other) => {
-            let problem = format!(
-                "{} is {other:?}, which is not spoken here; {id} is not used \
-                 (\"anthropic-messages\" and \"openai-completions\" are)",
-                key("api")
-            );
-            (Api::OpenAi, Some(problem))
-        }
+        Err(other) => (Api::OpenAi, Some(not_spoken(id, &key("api"), other))),
     };
     let base_url = environment
         .get(&url_variable)
@@ -286,6 +279,14 @@ fn one(
         models: fragment.models,
         fault,
     })
+}
+
+/// Why a provider is not used whose key `key` says that it has the API `api`.
+fn not_spoken(id: &str, key: &str, api: &str) -> String {
+    format!(
+        "{key} is {api:?}, which is not spoken here; {id} is not used \
+         (\"anthropic-messages\" and \"openai-completions\" are)"
+    )
 }
 
 /// Why a provider is not used whose key `key` says `name` and nothing else.

@@ -181,12 +181,7 @@ impl Settings {
             key,
             problem,
         };
-        // Checked by every daemon, so that a mistake shows at the first start;
-        // what refers to the agent-runner's variables only it can check.
-        let mut providers = fragment.models.providers.clone();
-        providers.retain(|_, provider| !provider.has_references());
-        let checked = provider::resolve(&providers, environment, &BTreeMap::new());
-        let provider_faults = provider::faults(&checked.map_err(invalid)?);
+        let provider_faults = provider_faults(&fragment, environment).map_err(invalid)?;
         let workspaces = Workspaces::of(&fragment.agents, &paths);
         let source = agent::Source {
             workspaces: &workspaces,
@@ -200,15 +195,10 @@ impl Settings {
         }
         exposed::check(&agents, &fragment, &paths).map_err(invalid)?;
         let written = written(&paths, &fragment, &agents);
-        for agent in agents.values_mut() {
-            let path = agent.workspace.to_path_buf();
-            agent.workspace = ConfiguredFolder::new(path, Arc::clone(&written));
-        }
+        confine_workspaces(&mut agents, &written);
         let search = source.search()?;
         let doors = Gateway::resolve(&fragment.gateway, &fragment.hooks, &origin)?;
-        tools::check_paths(&fragment.mcp, &paths).map_err(invalid)?;
-        fragment.cron.checked().map_err(invalid)?;
-        heartbeat::checked(&fragment, &agents).map_err(invalid)?;
+        check_sections(&paths, &fragment, &agents).map_err(invalid)?;
         let known_models = KnownModels::of(&fragment.models, agents.values(), &provider_faults);
         Ok(Self {
             log_level: fragment.logging.level,
@@ -300,6 +290,37 @@ impl Settings {
     pub fn folder(&self, path: PathBuf) -> ConfiguredFolder {
         ConfiguredFolder::new(path, Arc::clone(&self.written))
     }
+}
+
+/// Why providers cannot be asked. Checked by every daemon, so that a mistake shows at the first
+/// start; what refers to the agent-runner's variables only it can check.
+fn provider_faults(
+    fragment: &Fragment,
+    environment: &Environment,
+) -> Result<BTreeMap<String, String>, (String, String)> {
+    let mut providers = fragment.models.providers.clone();
+    providers.retain(|_, provider| !provider.has_references());
+    let checked = provider::resolve(&providers, environment, &BTreeMap::new())?;
+    Ok(provider::faults(&checked))
+}
+
+/// Has each agent's workspace know where agents write.
+fn confine_workspaces(agents: &mut BTreeMap<String, AgentSettings>, written: &Arc<[PathBuf]>) {
+    for agent in agents.values_mut() {
+        let path = agent.workspace.to_path_buf();
+        agent.workspace = ConfiguredFolder::new(path, Arc::clone(written));
+    }
+}
+
+/// Checks the sections that no field of [`Settings`] is made of.
+fn check_sections(
+    paths: &Paths,
+    fragment: &Fragment,
+    agents: &BTreeMap<String, AgentSettings>,
+) -> Result<(), (String, String)> {
+    tools::check_paths(&fragment.mcp, paths)?;
+    fragment.cron.checked()?;
+    heartbeat::checked(fragment, agents)
 }
 
 /// The value of [`Settings::where_agents_write`].

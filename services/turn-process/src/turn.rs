@@ -3,11 +3,13 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use bytes::Bytes;
 use openclaw_daemon::failure;
 use openclaw_daemon::panics;
 use openclaw_daemon::telemetry::Telemetry;
@@ -26,6 +28,7 @@ use openclaw_proxy::{Bound, ModelAccess, Serving};
 use openclaw_sandbox::{Launcher, Level};
 use openclaw_settings::LogLevel;
 use openclaw_tools::approval::effect::TurnPaths;
+use openclaw_turn::TurnRequest;
 use tokio::net::UnixStream;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::Instant;
@@ -72,22 +75,8 @@ async fn run(telemetry: &Telemetry) -> anyhow::Result<()> {
     let _ = line.say(&Hello { pid: header.pid }).await;
     let early = line.passed.take();
     let (mut agent, spec) = start(spec, early);
-    let order = tokio::select! {
-        biased;
-        // The daemon sees that nothing stands ready, and starts another one.
-        () = killed(&mut agent) => return Ok(()),
-        _ = terminate.recv() => Ok(None),
-        order = line.hear_order() => order,
-    };
-    let order = match order {
-        Ok(Some(order)) => order,
-        // It stood ready and is not wanted.
-        Ok(None) => return Ok(()),
-        // The daemon died in the middle of a word. Nothing was begun.
-        Err(error) => {
-            tracing::debug!(%error, "there will be no turn");
-            return Ok(());
-        }
+    let Some(order) = ordered(&mut line, &mut agent, &mut terminate).await else {
+        return Ok(());
     };
     let servers = servers(line.passed.take(), &order.0);
     spool.begin().context("begin the turn")?;
@@ -108,6 +97,26 @@ async fn run(telemetry: &Telemetry) -> anyhow::Result<()> {
     };
     turn.run(agent, order, servers).await;
     Ok(())
+}
+
+/// The turn; none: the agent stood ready and is not wanted.
+async fn ordered(
+    line: &mut Line,
+    agent: &mut Result<Started, StartError>,
+    terminate: &mut Signal,
+) -> Option<OrderWithHistory> {
+    let order = tokio::select! {
+        biased;
+        // The daemon sees that nothing stands ready, and starts another one.
+        () = killed(agent) => return None,
+        _ = terminate.recv() => return None,
+        order = line.hear_order() => order,
+    };
+    order.unwrap_or_else(|error| {
+        // The daemon died in the middle of a word. Nothing was begun.
+        tracing::debug!(%error, "there will be no turn");
+        None
+    })
 }
 
 /// Is cancelled with the first signal.
@@ -253,6 +262,15 @@ fn limited(terminal: Kind, bill: &Bill) -> Kind {
     }
 }
 
+/// What an agent is served with.
+struct Served<'a> {
+    servers: Arc<Servers>,
+    notes: Notes,
+    tools: host::Tools,
+    bounds: Bounds,
+    outcome: Outcome<'a>,
+}
+
 struct Turn {
     spec: ProcessSpec,
     spool: Arc<Spool>,
@@ -334,13 +352,13 @@ impl Turn {
             (Arc::clone(&approvals), Arc::clone(&bill)),
             Arc::clone(&servers),
         );
-        let Started {
-            agent,
-            proxies,
-            socket,
-            stdin,
-            waiting,
-        } = started;
+        let served = Served {
+            servers,
+            notes,
+            tools,
+            bounds,
+            outcome,
+        };
         match order.speech {
             Speech::Socket {
                 request,
@@ -353,20 +371,14 @@ impl Turn {
                     let asking = Asking::new(route, patience, order.grants, spool, bill, activity);
                     Arc::new(asking)
                 });
-                self.settle(&servers).await;
-                notes.tell();
-                let _telling = notes.follow();
-                if let Some(socket) = &socket {
-                    let inbox = Inbox::beside(&self.spec.spool);
-                    socket.give((*request, history), asking.clone(), tools, inbox);
-                }
-                let mut lines = Lines {
+                let lines = Lines {
                     backend: order.backend,
                     provider: order.provider,
                     model: order.model,
                     asking,
                 };
-                self.follow(agent, bounds, &mut lines, outcome).await
+                self.attend_native(started, (*request, history), lines, served)
+                    .await
             }
             Speech::Cli {
                 dialogue,
@@ -376,7 +388,7 @@ impl Turn {
                 limits,
                 prices,
             } => {
-                if let (Some(proxies), Some(relay)) = (&proxies, relay) {
+                if let (Some(proxies), Some(relay)) = (&started.proxies, relay) {
                     proxies.give(ModelAccess {
                         relay: *relay,
                         wanted: *wanted,
@@ -385,21 +397,57 @@ impl Turn {
                         bill,
                     });
                 }
-                let _pipe = match ToolPipe::serve(&folder, tools, waiting).await {
-                    Ok(pipe) => pipe,
-                    Err(error) => {
-                        return failed("serve the host tools", Code::Internal, &error);
-                    }
-                };
-                let _telling = notes.follow();
-                // Codex asks its model without the tools of a server that is
-                // being started; it starts ours when it is spoken to.
-                self.settle(&servers).await;
                 let model = (!order.model.is_empty()).then_some(order.model);
-                let mut output = dialogue::begin(*dialogue, stdin, approvals, limits, model);
-                self.follow(agent, bounds, output.as_mut(), outcome).await
+                let begin = |stdin| dialogue::begin(*dialogue, stdin, approvals, limits, model);
+                self.attend_cli(started, &folder, begin, served).await
             }
         }
+    }
+
+    /// Serves our own agent, over the turn socket.
+    async fn attend_native(
+        &self,
+        started: Started,
+        (request, history): (TurnRequest, Bytes),
+        mut lines: Lines,
+        served: Served<'_>,
+    ) -> Kind {
+        self.settle(&served.servers).await;
+        served.notes.tell();
+        let _telling = served.notes.follow();
+        if let Some(socket) = &started.socket {
+            let inbox = Inbox::beside(&self.spec.spool);
+            let asking = lines.asking.clone();
+            socket.give((request, history), asking, served.tools, inbox);
+        }
+        self.follow(started.agent, served.bounds, &mut lines, served.outcome)
+            .await
+    }
+
+    /// Serves an agent CLI, which `begin` speaks with over its standard input.
+    async fn attend_cli(
+        &self,
+        started: Started,
+        folder: &Path,
+        begin: impl FnOnce(Option<UnixStream>) -> Box<dyn Translate>,
+        served: Served<'_>,
+    ) -> Kind {
+        let _pipe = match ToolPipe::serve(folder, served.tools, started.waiting).await {
+            Ok(pipe) => pipe,
+            Err(error) => return failed("serve the host tools", Code::Internal, &error),
+        };
+        let _telling = served.notes.follow();
+        // Codex asks its model without the tools of a server that is
+        // being started; it starts ours when it is spoken to.
+        self.settle(&served.servers).await;
+        let mut output = begin(started.stdin);
+        self.follow(
+            started.agent,
+            served.bounds,
+            output.as_mut(),
+            served.outcome,
+        )
+        .await
     }
 
     fn approvals(

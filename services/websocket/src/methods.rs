@@ -39,6 +39,8 @@ mod usage;
 use std::pin::Pin;
 use std::sync::{Arc, LazyLock};
 
+use openclaw_conversations::Refusal;
+use openclaw_conversations::sessions::Shown;
 use openclaw_devices::Devices;
 use openclaw_doors::channels::Channels;
 use openclaw_doors::throttle::Throttle;
@@ -125,6 +127,15 @@ impl Call {
     fn key(&self, session: &str, agent_id: Option<&str>) -> Result<SessionKey, Failure> {
         let agent = agent_id.unwrap_or_default();
         self.context.core.key(session, agent).map_err(refused)
+    }
+
+    /// The session, if there is one.
+    async fn session(&self, key: &SessionKey) -> Result<Option<Shown>, Failure> {
+        match self.context.core.sessions.get(key).await {
+            Ok(shown) => Ok(Some(shown)),
+            Err(Refusal::UnknownSession(_)) => Ok(None),
+            Err(refusal) => Err(refused(refusal)),
+        }
     }
 
     /// Says `text` in a session as the assistant, and returns the id of the entry.

@@ -8,6 +8,7 @@ use openclaw_backends::environment;
 use openclaw_backends::places::{self, Places};
 use openclaw_config::launch::Planted;
 use openclaw_config::programs;
+use openclaw_handoff::proxies::Proxies;
 use openclaw_handoff::servers::Server;
 use openclaw_sandbox::identity::{Identity, IdentityError};
 use openclaw_sandbox::{Level, Network};
@@ -81,7 +82,7 @@ fn one(
     (run_id, name): (&str, &str),
     server: &McpServer,
 ) -> Result<Server, Problem> {
-    let (settings, agent, level) = (&**wanted.settings, wanted.agent, wanted.level);
+    let (settings, agent) = (&**wanted.settings, wanted.agent);
     let program = programs::on_path(&server.command, &settings.environment)
         .ok_or_else(|| Problem::NoProgram(server.command.clone()))?;
     let file = program.canonicalize()?;
@@ -102,17 +103,7 @@ fn one(
     if settings.is_among_agents(agent, name, server) {
         environment::among_agents(&mut variables);
     }
-    let (proxies, network) = reach::of_server(&server.network, level);
-    let has_doors = matches!(network, Network::Loopback(_));
-    let is_shared = has_doors && level == Level::Workspace;
-    if is_shared && !wanted.judges_addresses && is_refused(settings) {
-        return Err(Problem::Network);
-    }
-    let bounds = Bounds {
-        level,
-        network,
-        is_held_to_doors: is_shared && wanted.judges_addresses,
-    };
+    let (proxies, bounds) = bounds(wanted, server)?;
     let names = (run_id, name);
     let mut plan = plan::for_server(settings, agent, &own, names, &file, &variables, bounds);
     plan.read_write.extend(server.read_write.iter().cloned());
@@ -145,6 +136,23 @@ fn one(
         call_limit: server.call_limit,
         variables,
     })
+}
+
+/// What confines a server, and the proxies that are its way out.
+fn bounds(wanted: &ServersRequest<'_>, server: &McpServer) -> Result<(Proxies, Bounds), Problem> {
+    let level = wanted.level;
+    let (proxies, network) = reach::of_server(&server.network, level);
+    let has_doors = matches!(network, Network::Loopback(_));
+    let is_shared = has_doors && level == Level::Workspace;
+    if is_shared && !wanted.judges_addresses && is_refused(wanted.settings) {
+        return Err(Problem::Network);
+    }
+    let bounds = Bounds {
+        level,
+        network,
+        is_held_to_doors: is_shared && wanted.judges_addresses,
+    };
+    Ok((proxies, bounds))
 }
 
 /// What `server` may reach of network and files, in words: what is allowed for good of its calls

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use openclaw_config::room;
 use openclaw_proto::feed;
-use openclaw_proto::gateway::Accepted;
 use openclaw_proto::outbox::Place;
 use openclaw_sessions::now_ms;
 use openclaw_sessions::store::SessionEntry;
@@ -100,7 +99,7 @@ impl StateFiles {
         let options = incoming.options.kept();
         let record = record(incoming, session_id, user_entry_id, now);
         let admitted = Admitted {
-            accepted: accepted(&record),
+            accepted: record.accepted(),
             transcript: appended.written.file.clone(),
             said,
             overrides,
@@ -225,15 +224,5 @@ fn record(incoming: Incoming, session_id: String, user_entry_id: String, now: i6
         ended_ms: None,
         outcome: None,
         route: incoming.route,
-    }
-}
-
-fn accepted(record: &Record) -> Accepted {
-    Accepted {
-        run_id: record.run_id.clone(),
-        session_key: record.session_key.clone(),
-        session_id: record.session_id.clone(),
-        agent_id: record.agent_id.clone(),
-        existing: false,
     }
 }

@@ -9,70 +9,54 @@ use openclaw_sessions::{SessionKey, now_ms};
 use super::command::{Closing, Reply, SERVER_TOOL_TOKENS, backend_session_of, state_of};
 use super::delivery::Answers;
 use super::entries::Described;
-use super::ledger::{Change, Spent};
+use super::ledger::{Change, Close, Spent};
 use super::session_files::Appended;
 use super::staged::Staged;
 use super::state_files::StateFiles;
 use crate::fault::Fault;
 
 impl StateFiles {
-    pub(super) fn close(&mut self, closing: Closing, reply: Reply<()>) -> Staged {
+    pub(super) fn close(&mut self, mut closing: Closing, reply: Reply<()>) -> Staged {
         let now = now_ms();
         let charged = closing.resources.as_ref().and_then(|it| it.cost_usd);
         let cost = charged.or_else(|| self.cost(&closing.outcome, &closing.usage));
-        let of_servers = closing.resources.as_ref();
-        let of_servers = of_servers.and_then(|resources| resources.server_tool_tokens);
-        let spent = closing.resources.clone().map(|resources| {
-            Box::new(Spent {
-                cost_usd: cost,
-                resources,
-                input_tokens: sent(&closing.usage),
-                output_tokens: closing.usage.output,
-            })
+        let spent = closing.resources.clone().map(|resources| Spent {
+            cost_usd: cost,
+            resources,
+            input_tokens: sent(&closing.usage),
+            output_tokens: closing.usage.output,
         });
         let answers = match self.answers(&closing) {
             Ok(answers) => answers,
             Err(fault) => return Staged::new(reply, Err(fault)),
         };
-        let change = |outcome: Kind, entries: Vec<Entry>| Change::Close {
-            delivery: answers.as_ref().map(|it| Box::new(it.with(&outcome))),
-            run_id: closing.run_id.clone(),
-            key: closing.key.clone(),
-            state: state_of(&outcome),
-            at_ms: now,
-            outcome,
-            spent: spent.clone(),
-            entries,
+        let (run_id, key) = (closing.run_id.clone(), closing.key.clone());
+        let change = move |outcome: Kind, entries: Vec<Entry>| {
+            Change::Close(Box::new(Close {
+                delivery: answers.as_ref().map(|it| it.with(&outcome)),
+                run_id: run_id.clone(),
+                key: key.clone(),
+                state: state_of(&outcome),
+                at_ms: now,
+                outcome,
+                spent: spent.clone(),
+                entries,
+            }))
         };
         if closing.messages.is_empty() {
             self.home.answered(&closing.run_id, &closing.key, true, now);
             return Staged::new(reply, Ok(())).changing(change(closing.outcome, Vec::new()));
         }
         let described = Described::of(&closing.messages);
-        let drafts = closing.messages.into_iter().map(Draft::from).collect();
+        let messages = std::mem::take(&mut closing.messages);
+        let drafts = messages.into_iter().map(Draft::from).collect();
         match self.append(&closing.key, drafts) {
             Ok(Appended { written, ids }) => {
-                if closing.of_command {
-                    return Staged::new(reply, Ok(()))
-                        .touching(written.file)
-                        .changing(change(closing.outcome, described.entries(&ids)))
-                        .or_else(change(unsaved(), Vec::new()));
-                }
-                let whole = matches!(closing.outcome, Kind::Done(_));
-                self.home
-                    .answered(&closing.run_id, &closing.key, whole, now);
-                let through = self.seen_through(&closing.run_id, &closing.outcome, ids.last());
-                let noted = self.note(&closing.key, &closing.outcome, through, now, |entry| {
-                    entry.add_usage(&closing.usage, closing.context_tokens);
-                    if let Some(dollars) = cost {
-                        entry.add_cost(dollars);
-                    }
-                    match of_servers {
-                        Some(0) => entry.clear(SERVER_TOOL_TOKENS),
-                        Some(tokens) => entry.set(SERVER_TOOL_TOKENS, tokens),
-                        None => {}
-                    }
-                });
+                let noted = if closing.of_command {
+                    Ok(())
+                } else {
+                    self.note_end(&closing, cost, ids.last(), now)
+                };
                 Staged::new(reply, noted)
                     .touching(written.file)
                     .changing(change(closing.outcome, described.entries(&ids)))
@@ -102,6 +86,33 @@ impl StateFiles {
                 record.map(|record| record.user_entry_id)
             }
         }
+    }
+
+    /// Brings the home session's view and the index up to date with the end of a run.
+    fn note_end(
+        &mut self,
+        closing: &Closing,
+        cost: Option<f64>,
+        last: Option<&String>,
+        now: i64,
+    ) -> Result<(), Fault> {
+        let whole = matches!(closing.outcome, Kind::Done(_));
+        self.home
+            .answered(&closing.run_id, &closing.key, whole, now);
+        let through = self.seen_through(&closing.run_id, &closing.outcome, last);
+        let of_servers = closing.resources.as_ref();
+        let of_servers = of_servers.and_then(|resources| resources.server_tool_tokens);
+        self.note(&closing.key, &closing.outcome, through, now, |entry| {
+            entry.add_usage(&closing.usage, closing.context_tokens);
+            if let Some(dollars) = cost {
+                entry.add_cost(dollars);
+            }
+            match of_servers {
+                Some(0) => entry.clear(SERVER_TOOL_TOKENS),
+                Some(tokens) => entry.set(SERVER_TOOL_TOKENS, tokens),
+                None => {}
+            }
+        })
     }
 
     /// Brings the index up to date with the end of a run.

@@ -21,7 +21,7 @@ use crate::feed::{self, Numbers, Series};
 use crate::outbox;
 use crate::schema;
 
-pub(crate) use change::Change;
+pub(crate) use change::{Change, Close};
 use record::{COLUMNS, record, spent};
 pub use record::{Record, Spent};
 use write::write;
@@ -345,16 +345,16 @@ mod tests {
                     key: main(),
                     at_ms: NOW,
                 },
-                Change::Close {
+                Change::Close(Box::new(Close {
                     run_id: "r1".to_owned(),
                     key: main(),
                     state: "done",
                     at_ms: NOW + 1,
                     outcome: done(),
-                    spent: Some(Box::new(spent.clone())),
+                    spent: Some(spent.clone()),
                     entries: Vec::new(),
                     delivery: None,
-                },
+                })),
             ])
             .unwrap();
         let listed = ledger.last(10).unwrap();

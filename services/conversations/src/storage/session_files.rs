@@ -299,10 +299,8 @@ impl SessionFiles {
     /// The ledger has `notes`.
     pub(super) fn noted(&mut self, notes: &[Note]) {
         for (agent, store) in &mut self.stores {
-            let own = notes.iter().filter(|note| note.agent == agent.as_str());
-            let own: Vec<Note> = own.cloned().collect();
-            if !own.is_empty() {
-                store.noted(&own);
+            if notes.iter().any(|note| note.agent == agent.as_str()) {
+                store.noted();
             }
         }
     }

@@ -6,7 +6,7 @@ use openclaw_proto::gateway::{ChatKind, Route};
 use openclaw_sessions::{AgentId, SessionKey};
 use proptest::prelude::*;
 
-use super::ledger::{Change, Ledger, Record, Spent};
+use super::ledger::{Change, Close, Ledger, Record, Spent};
 use crate::feed::{self, Happening};
 
 const NOW: i64 = 1_795_219_200_000;
@@ -139,7 +139,7 @@ fn close(run_id: String, key: SessionKey, entries: usize) -> Change {
         backend_session: None,
         backend: "native".to_owned(),
     };
-    Change::Close {
+    Change::Close(Box::new(Close {
         run_id,
         key,
         state: if whole { "done" } else { "interrupted" },
@@ -149,12 +149,12 @@ fn close(run_id: String, key: SessionKey, entries: usize) -> Change {
         } else {
             Outcome::Failed(failed)
         },
-        spent: whole.then(|| Box::new(spent)),
+        spent: whole.then_some(spent),
         entries: (0..entries)
             .map(|number| entry(number, Role::Assistant))
             .collect(),
         delivery: None,
-    }
+    }))
 }
 
 /// All that is kept after a number, read in pages of `rows`.

@@ -61,42 +61,50 @@ pub(super) fn execute(
             "warnings": findings.warnings,
             "unused": findings.unused,
         }))?;
-    } else {
-        for warning in &findings.warnings {
-            output::stderr_line(&format!("warning: {}", output::line(warning)));
-        }
-        for unused in &findings.unused {
-            output::stderr_line(&format!("note: {}", output::line(&unused.to_string())));
-        }
+        return Ok(if is_whole {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::from(failure::CONFIG)
+        });
     }
+    tell(&findings);
     match result {
-        Ok(_) if !is_whole => {
-            if !arguments.json {
-                report::print("error", &findings.faults);
-                output::stderr_line("hint: the rest of the file is used");
-            }
-            Ok(ExitCode::from(failure::CONFIG))
-        }
-        Ok(_) if !arguments.json => {
-            let absent = if paths.configuration.exists() {
-                ""
-            } else {
-                " (it is not there: the defaults are used)"
-            };
-            output::stdout_line(&format!(
-                "{} is valid{absent}",
-                paths.configuration.display()
-            ))?;
+        Ok(_) if is_whole => {
+            tell_valid(&paths)?;
             Ok(ExitCode::SUCCESS)
         }
-        Ok(_) => Ok(ExitCode::SUCCESS),
-        Err(_) if arguments.json => Ok(ExitCode::from(failure::CONFIG)),
+        Ok(_) => {
+            report::print("error", &findings.faults);
+            output::stderr_line("hint: the rest of the file is used");
+            Ok(ExitCode::from(failure::CONFIG))
+        }
         Err(Error::Invalid { problems, .. }) => {
             report::print("error", &problems);
             Ok(ExitCode::from(failure::CONFIG))
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// Says what is used, and is not what it seems.
+fn tell(findings: &Findings) {
+    for warning in &findings.warnings {
+        output::stderr_line(&format!("warning: {}", output::line(warning)));
+    }
+    for unused in &findings.unused {
+        output::stderr_line(&format!("note: {}", output::line(&unused.to_string())));
+    }
+}
+
+fn tell_valid(paths: &Paths) -> Result<(), Failure> {
+    let file = &paths.configuration;
+    let absent = if file.exists() {
+        ""
+    } else {
+        " (it is not there: the defaults are used)"
+    };
+    output::stdout_line(&format!("{} is valid{absent}", file.display()))?;
+    Ok(())
 }
 
 /// Agents whose requests have no room for a conversation.

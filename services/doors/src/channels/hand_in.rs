@@ -58,6 +58,9 @@ pub(super) enum Step {
     FilesWanted,
 }
 
+/// What is said of a membership.
+const NOTED: &str = "it is noted";
+
 /// What the ledger knows of it.
 struct Seen {
     /// What became of it before.
@@ -143,17 +146,7 @@ impl Channels {
     /// What becomes of it.
     async fn outcome(&self, incoming: &Incoming<'_>, seen: &Seen) -> Result<Step, Refused> {
         if let What::Membership(is_member) = incoming.hand_in.what {
-            let place = &incoming.hand_in.place;
-            tracing::info!(
-                openclaw_channel = incoming.canonical.channel,
-                chat = place.id,
-                title = openclaw_escape::line(&place.title),
-                is_member,
-                "the bot was taken into a chat, or out of one"
-            );
-            // Only the journal says so: anybody may do it.
-            let reason = "it is noted";
-            return Ok(Step::Over(ignored(IgnoredCode::Unknown, reason)));
+            return Ok(Step::Over(noted_membership(incoming, is_member)));
         }
         let owners = &incoming.settings.channels.owners;
         let known = PairedPeople {
@@ -184,9 +177,20 @@ impl Channels {
         if let Err(refusal) = self.key(incoming, &agent) {
             return Ok(Step::Keep(self.declined(incoming, refusal).await?));
         }
+        self.allowed(incoming, &agent, sender, prompt).await
+    }
+
+    /// What becomes of it, when its sender may talk to `agent`.
+    async fn allowed(
+        &self,
+        incoming: &Incoming<'_>,
+        agent: &str,
+        sender: Sender,
+        prompt: Option<String>,
+    ) -> Result<Step, Refused> {
         let outcome = match &incoming.hand_in.what {
             What::Message(message) if message.is_edit => {
-                return self.edited(incoming, message, &agent).await;
+                return self.edited(incoming, message, agent).await;
             }
             // What the provider has is fetched for somebody who may talk, and is heard.
             What::Message(message) if has_wanted_files(message) => {
@@ -200,9 +204,9 @@ impl Channels {
                     }),
                     ..self.extra(incoming, sender, prompt)
                 };
-                self.submit(incoming, message, &agent, extra).await?
+                self.submit(incoming, message, agent, extra).await?
             }
-            What::Reaction(reaction) => return self.reacted(incoming, reaction, &agent).await,
+            What::Reaction(reaction) => return self.reacted(incoming, reaction, agent).await,
             What::Press(press) if said_by(&press.data).is_some() => {
                 // An agent put the words there: whoever presses commands nothing with
                 // them, and decides nothing.
@@ -213,10 +217,10 @@ impl Channels {
                     is_to_bot: true,
                     ..Message::default()
                 };
-                self.submit(incoming, &message, &agent, extra).await?
+                self.submit(incoming, &message, agent, extra).await?
             }
             What::Press(press) => self.press(&incoming.canonical, &sender, &press.data).await,
-            What::Membership(_) => ignored(IgnoredCode::Unknown, "it is noted"),
+            What::Membership(_) => ignored(IgnoredCode::Unknown, NOTED),
         };
         Ok(Step::Keep(outcome))
     }
@@ -265,7 +269,7 @@ impl Channels {
             .taken_files(&incoming.canonical, message, workspace)
             .await?;
         let text = self.text(incoming, message, &paths, extra.sender.role);
-        let started = gateway::Message {
+        let message = gateway::Message {
             text,
             session_key: String::new(),
             agent_id: agent.to_owned(),
@@ -276,7 +280,9 @@ impl Channels {
                 ..incoming.route()
             }),
         };
-        let started = match self.core.submitter.begin(started, extra).await {
+        let submitter = &self.core.submitter;
+        let started = async { submitter.submit(message, extra, None)?.started().await };
+        let started = match started.await {
             Ok(started) => started,
             Err(refusal @ Refusal::Blocked) => {
                 return Ok(ignored(IgnoredCode::NotAllowed, &refusal.to_string()));
@@ -549,6 +555,19 @@ fn said_as(message: &Message) -> Option<SaidAs> {
 /// Of a name as much as is kept with a message.
 fn beginning(name: &str) -> String {
     name.chars().take(NAME).collect()
+}
+
+/// Tells the journal alone that the bot was taken into a chat, or out of one: anybody may do it.
+fn noted_membership(incoming: &Incoming<'_>, is_member: bool) -> Outcome {
+    let place = &incoming.hand_in.place;
+    tracing::info!(
+        openclaw_channel = incoming.canonical.channel,
+        chat = place.id,
+        title = openclaw_escape::line(&place.title),
+        is_member,
+        "the bot was taken into a chat, or out of one"
+    );
+    ignored(IgnoredCode::Unknown, NOTED)
 }
 
 pub(super) fn ignored(code: IgnoredCode, reason: &str) -> Outcome {

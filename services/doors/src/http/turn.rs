@@ -74,7 +74,8 @@ impl Turn {
         extra: Extra,
         abandoned: Abandoned,
     ) -> Result<Self, Problem> {
-        let started = doors.core.submitter.begin(message, extra).await?;
+        let submitted = doors.core.submitter.submit(message, extra, None)?;
+        let started = submitted.started().await?;
         // A repeated request must not end what the first one waits for.
         let ends = abandoned == Abandoned::Ends && !started.accepted.existing;
         Ok(Self {

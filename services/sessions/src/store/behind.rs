@@ -8,11 +8,6 @@ use super::entry::SessionEntry;
 use super::file::entry_of;
 use crate::agent::AgentId;
 
-/// The file is written when the notes since come to one part in so many of it:
-/// for each byte of a note at most so many bytes of the file are written,
-/// however many sessions there are.
-const FILE_SHARE: u64 = 4;
-
 /// Bytes of a file that is written for every change: a note of it in the ledger
 /// would cost as much, and whoever looks into the file sees it as it is.
 const SMALL_FILE: u64 = 8 * 1024;
@@ -46,10 +41,6 @@ impl Note {
         })
     }
 
-    pub(super) fn bytes(&self) -> u64 {
-        self.entry.len() as u64
-    }
-
     /// None: it is not a session.
     pub(super) fn session(&self) -> Option<SessionEntry> {
         serde_json::from_str::<Value>(&self.entry)
@@ -64,8 +55,8 @@ pub(super) struct Behind {
     keys_differ: bool,
     /// Sessions that changed since they were noted.
     changed: BTreeSet<String>,
-    /// Bytes of the notes that the file does not have.
-    noted: u64,
+    /// Whether there are notes that the file does not have.
+    is_noted: bool,
 }
 
 impl Behind {
@@ -79,17 +70,17 @@ impl Behind {
         }
     }
 
-    pub(super) fn note(&mut self, bytes: u64) {
+    pub(super) fn note(&mut self) {
         self.changed.clear();
-        self.noted = self.noted.saturating_add(bytes);
+        self.is_noted = true;
     }
 
     pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
         self.changed.iter().map(String::as_str)
     }
 
-    pub(super) fn noted(&self) -> u64 {
-        self.noted
+    pub(super) fn has_notes(&self) -> bool {
+        self.is_noted
     }
 
     pub(super) fn is_unnoted(&self) -> bool {
@@ -97,11 +88,11 @@ impl Behind {
     }
 
     pub(super) fn is_dirty(&self) -> bool {
-        self.is_unnoted() || self.noted > 0
+        self.is_unnoted() || self.is_noted
     }
 
-    /// Whether a file of `length` bytes is to be written now.
+    /// Whether notes do not do for a file of `length` bytes: only it names sessions.
     pub(super) fn wants_file(&self, length: u64) -> bool {
-        self.keys_differ || length <= SMALL_FILE || self.noted.saturating_mul(FILE_SHARE) >= length
+        self.keys_differ || length <= SMALL_FILE
     }
 }

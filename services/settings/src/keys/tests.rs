@@ -17,6 +17,16 @@ use crate::keys::{Backend, Fragment};
 /// The file that is shipped.
 const FILE: &str = "../../packaging/openclaw.schema.json";
 
+impl Backend {
+    /// What the schema says of a key whose value is a backend.
+    pub(super) fn described() -> String {
+        let clis = ALL.map(Self::Cli);
+        let all = [&[Self::Auto], &clis[..], &[Self::Native]].concat();
+        let named: Vec<_> = all.iter().map(|it| format!("`{}`", it.name())).collect();
+        format!("{} or `{}`.", named.join(", "), Self::Offline.name())
+    }
+}
+
 impl JsonSchema for Backend {
     fn inline_schema() -> bool {
         true
@@ -241,7 +251,6 @@ fn describe_defaults(schema: &mut Value, defaults: &Value, section: &str) {
     }
 }
 
-/// UPDATE_SCHEMA=1 writes the file.
 /// What the schema says of a size.
 #[derive(schemars::JsonSchema)]
 #[schemars(untagged)]
@@ -253,6 +262,7 @@ pub(super) enum Size {
     Text(String),
 }
 
+/// UPDATE_SCHEMA=1 writes the file.
 #[test]
 fn shipped_schema_is_that_of_the_types() {
     let generated = format!("{:#}\n", generated());
@@ -297,6 +307,19 @@ fn schema_is_one() {
             valid,
             "{document}"
         );
+    }
+}
+
+#[test]
+fn backends_are_all_described_where_one_is_configured() {
+    let said = Backend::described();
+    let readme = std::fs::read_to_string("../../README.md").unwrap();
+    let readme = readme.split("`backend` is one of").nth(1).unwrap();
+    let readme = readme.split("\n\n").next().unwrap();
+    for (word, backend) in Backend::words() {
+        let name = format!("`{}`", backend.name());
+        assert!(said.contains(&name), "{word}: {said}");
+        assert!(readme.contains(&name), "{word}: {readme}");
     }
 }
 

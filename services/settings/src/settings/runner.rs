@@ -132,21 +132,10 @@ impl Settings {
             }
             _ => None,
         };
-        let (mcp_servers, mcp_problems) = tools::servers(&fragment.mcp, &base.paths);
-        let passed = auth::passed(credentials, &environment);
-        base.warnings.extend(passed.warnings);
-        let (mut profiles, mut stored_order) = (BTreeMap::new(), BTreeMap::new());
-        for agent in base.agents.keys() {
-            let own = auth::read_with(&base.paths, agent, &environment, credentials);
-            base.warnings.extend(own.warnings);
-            let all = passed.list.iter().cloned().chain(own.list);
-            profiles.insert(agent.clone(), all.collect());
-            let mut order = own.order;
-            order.extend(passed.order.clone());
-            stored_order.insert(agent.clone(), order);
-        }
+        let (profiles, stored_order) = base.take_profiles(&environment, credentials);
         let order_problems = base.profile_order.problems(&profiles, &stored_order);
         base.warnings.extend(order_problems.clone());
+        let (mcp_servers, mcp_problems) = tools::servers(&fragment.mcp, &base.paths);
         Ok(RunnerSettings {
             base,
             order_problems,
@@ -160,6 +149,28 @@ impl Settings {
             webhook_token: fragment.cron.webhook_token.clone(),
             environment,
         })
+    }
+
+    /// The auth profiles of each agent and the order that it is to go by, with those that this
+    /// daemon was given.
+    fn take_profiles(
+        &mut self,
+        environment: &Environment,
+        credentials: &BTreeMap<String, Secret>,
+    ) -> (BTreeMap<String, Vec<Profile>>, BTreeMap<String, Listed>) {
+        let passed = auth::passed(credentials, environment);
+        self.warnings.extend(passed.warnings);
+        let (mut profiles, mut stored_order) = (BTreeMap::new(), BTreeMap::new());
+        for agent in self.agents.keys() {
+            let own = auth::read_with(&self.paths, agent, environment, credentials);
+            self.warnings.extend(own.warnings);
+            let all = passed.list.iter().cloned().chain(own.list);
+            profiles.insert(agent.clone(), all.collect());
+            let mut order = own.order;
+            order.extend(passed.order.clone());
+            stored_order.insert(agent.clone(), order);
+        }
+        (profiles, stored_order)
     }
 }
 

@@ -13,72 +13,28 @@ const OF_NOBODY: [&str; 2] = ["owner", "none"];
 const MAPPINGS: &str = "hooks.mappings";
 
 /// A place as the file says it.
-struct Told<'a> {
+struct Told {
     /// The section that says it, and its key for the channel.
     section: String,
     channel_key: &'static str,
-    channel: &'a str,
-    to: &'a str,
-    account: &'a str,
+    channel: String,
+    to: String,
+    account: String,
+}
+
+fn text(text: Option<&str>) -> String {
+    text.unwrap_or_default().to_owned()
 }
 
 impl Settings {
     /// Keys that say where the gateway tells something, and name nobody who is there;
     /// with the reason. A channel may be set up later, so that makes no file invalid.
     pub fn told_nowhere(&self) -> Vec<(KeyPath, String)> {
-        let mut places = Vec::new();
-        let text = |text: &'_ Option<String>| text.as_deref().unwrap_or_default().to_owned();
-        let alert = self.stated.cron.failure_alert.as_ref();
-        let alert = alert.filter(|alert| alert.enabled != Some(false));
-        let alert = alert.filter(|alert| alert.mode != Some(AlertMode::Webhook));
-        let of_alert = alert.map(|it| (text(&it.channel), text(&it.to), text(&it.account_id)));
-        if let Some((channel, to, account)) = &of_alert {
-            places.push(Told {
-                section: "cron.failureAlert".to_owned(),
-                channel_key: "channel",
-                channel,
-                to,
-                account,
-            });
-        }
-        let beats: Vec<_> = self
-            .agents
-            .keys()
-            .filter_map(|id| {
-                let beat = self.heartbeat(id)?;
-                let section = self.heartbeat_section(id);
-                Some((section, beat, text(&beat.to), text(&beat.account_id)))
-            })
-            .collect();
-        for (section, beat, to, account) in &beats {
-            if OF_NOBODY.contains(&beat.target.as_str()) {
-                continue;
-            }
-            places.push(Told {
-                section: section.clone(),
-                channel_key: "target",
-                channel: &beat.target,
-                to,
-                account,
-            });
-        }
-        let mappings = self.gateway.hooks.mappings.iter().enumerate();
-        let of_mappings: Vec<_> = mappings
-            .filter_map(|(at, it)| Some((format!("{MAPPINGS}.{at}"), it.channel.as_deref()?)))
-            .filter(|(_, channel)| !channel.contains("{{"))
-            .collect();
-        for (section, channel) in &of_mappings {
-            places.push(Told {
-                section: section.clone(),
-                channel_key: "channel",
-                channel,
-                to: "",
-                account: "",
-            });
-        }
+        let places = self.alert().into_iter();
+        let places = places.chain(self.beats()).chain(self.mappings());
         let mut found: Vec<(KeyPath, String)> = Vec::new();
-        for place in &places {
-            let Some((key, problem)) = self.nobody_at(place) else {
+        for place in places {
+            let Some((key, problem)) = self.nobody_at(&place) else {
                 continue;
             };
             // To whom there is said by whoever calls.
@@ -93,14 +49,57 @@ impl Settings {
         found
     }
 
+    /// Where is told of jobs that fail.
+    fn alert(&self) -> Option<Told> {
+        let alert = self.stated.cron.failure_alert.as_ref()?;
+        if alert.enabled == Some(false) || alert.mode == Some(AlertMode::Webhook) {
+            return None;
+        }
+        Some(Told {
+            section: "cron.failureAlert".to_owned(),
+            channel_key: "channel",
+            channel: text(alert.channel.as_deref()),
+            to: text(alert.to.as_deref()),
+            account: text(alert.account_id.as_deref()),
+        })
+    }
+
+    /// Where heartbeats are told.
+    fn beats(&self) -> impl Iterator<Item = Told> {
+        self.agents.keys().filter_map(|id| {
+            let beat = self.heartbeat(id)?;
+            (!OF_NOBODY.contains(&beat.target.as_str())).then(|| Told {
+                section: self.heartbeat_section(id),
+                channel_key: "target",
+                channel: beat.target.clone(),
+                to: text(beat.to.as_deref()),
+                account: text(beat.account_id.as_deref()),
+            })
+        })
+    }
+
+    /// Where mappings of hooks tell something that do not go by what comes in.
+    fn mappings(&self) -> impl Iterator<Item = Told> {
+        let mappings = self.gateway.hooks.mappings.iter().enumerate();
+        let named = mappings.filter_map(|(at, it)| Some((at, it.channel.clone()?)));
+        let fixed = named.filter(|(_, channel)| !channel.contains("{{"));
+        fixed.map(|(at, channel)| Told {
+            section: format!("{MAPPINGS}.{at}"),
+            channel_key: "channel",
+            channel,
+            to: String::new(),
+            account: String::new(),
+        })
+    }
+
     /// The key that is at fault, and why nobody is told there.
-    fn nobody_at(&self, place: &Told<'_>) -> Option<(&'static str, Nobody)> {
-        let channel = match place.channel {
+    fn nobody_at(&self, place: &Told) -> Option<(&'static str, Nobody)> {
+        let channel = match place.channel.as_str() {
             "" => LAST,
             channel => channel,
         };
-        let recipient = Recipient::of(channel, place.to)?;
-        let nobody = self.channels.nobody_at(&recipient, place.account)?;
+        let recipient = Recipient::of(channel, &place.to)?;
+        let nobody = self.channels.nobody_at(&recipient, &place.account)?;
         let key = match nobody.field() {
             "channel" => place.channel_key,
             other => other,

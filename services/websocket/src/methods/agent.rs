@@ -7,9 +7,9 @@ use openclaw_conversations::storage::TurnOptions;
 use openclaw_proto::event::Kind;
 use openclaw_proto::gateway::{Accepted, Message};
 use openclaw_proto::runner::ContextFile;
+use openclaw_protocol::Failure;
 use openclaw_protocol::params::Filled;
 use openclaw_protocol::scope::Scope;
-use openclaw_protocol::{Code, Failure};
 use openclaw_runs::Extra;
 use openclaw_runs::queue::QueueRequest;
 use openclaw_sessions::{now_ms, silence};
@@ -73,18 +73,11 @@ async fn agent(mut call: Call) -> Result<Answer, Failure> {
     };
     let key = params.idempotency_key.0;
     let agent_id = params.agent_id.map(|id| id.0).unwrap_or_default();
-    let mut session_key = params.session_key.unwrap_or_default();
-    if let Some(id) = params.session_id {
-        let core = &call.context.core;
-        if session_key.is_empty() {
-            let named = core.sessions.resolve_or_begin(&id, &agent_id).await;
-            session_key = named.map_err(refused)?.to_string();
-        } else {
-            let key = core.key(&session_key, &agent_id).map_err(refused)?;
-            let begun = core.sessions.begin_with(&key, &id).await;
-            begun.map_err(refused)?;
-        }
-    }
+    let session_key = params.session_key.unwrap_or_default();
+    let session_key = match params.session_id {
+        Some(id) => session_of(&call, session_key, &agent_id, &id).await?,
+        None => session_key,
+    };
     let message = Message {
         text: attachments::joined(params.message.0, &params.attachments)?,
         session_key,
@@ -103,14 +96,7 @@ async fn agent(mut call: Call) -> Result<Answer, Failure> {
         Started::Ended(record) => {
             let end = run::stored_end(&call.context.core.storage, &record.run_id).await?;
             let end = end.ok_or_else(|| Failure::unavailable("the run is not known any more"))?;
-            let accepted = Accepted {
-                run_id: record.run_id,
-                session_key: record.session_key,
-                session_id: record.session_id,
-                agent_id: record.agent_id,
-                existing: true,
-            };
-            return finish(&call, &key, &accepted, &end);
+            return finish(&call, &key, &record.accepted(), &end);
         }
     };
     call.answer(Ok(&json!({
@@ -127,6 +113,24 @@ async fn agent(mut call: Call) -> Result<Answer, Failure> {
     // The run's last events are told before its second answer.
     call.context.reporter.reported.told(&run).await;
     finish(&call, &key, &accepted, &end)
+}
+
+/// The key of the session that has the id `id`; it is begun where there is none.
+async fn session_of(
+    call: &Call,
+    session_key: String,
+    agent_id: &str,
+    id: &str,
+) -> Result<String, Failure> {
+    let core = &call.context.core;
+    if session_key.is_empty() {
+        let named = core.sessions.resolve_or_begin(id, agent_id).await;
+        return Ok(named.map_err(refused)?.to_string());
+    }
+    let key = core.key(&session_key, agent_id).map_err(refused)?;
+    let begun = core.sessions.begin_with(&key, id).await;
+    begun.map_err(refused)?;
+    Ok(session_key)
 }
 
 fn instructions_file(content: String) -> ContextFile {
@@ -215,22 +219,12 @@ async fn wait(mut call: Call) -> Result<Answer, Failure> {
                 Err(_) => return Ok(json!({ "runId": id, "status": "timeout" }).into()),
             }
         }
-        None => match stored_end(&call, &id).await? {
-            Some(end) => end,
-            None => {
-                return Err(Failure::new(
-                    Code::InvalidRequest,
-                    format!("run {id} is not known"),
-                ));
-            }
-        },
+        None => {
+            let end = run::stored_end(&call.context.core.storage, &id).await?;
+            end.ok_or_else(|| Failure::invalid(format!("run {id} is not known")))?
+        }
     };
     Ok(ended(&id, &end).into())
-}
-
-/// A run that is only on disk, by the id that clients know.
-async fn stored_end(call: &Call, id: &str) -> Result<Option<End>, Failure> {
-    run::stored_end(&call.context.core.storage, id).await
 }
 
 fn ended(id: &str, end: &End) -> Value {

@@ -38,13 +38,16 @@ pub(super) async fn start(call: &Call, message: Message, extra: Extra) -> Result
     let context = &call.context;
     let id = run_id(&message.idempotency_key);
     let held = context.reporter.reported.hold(&id);
-    let (run, existing) = context
+    let submitted = context
         .core
         .submitter
         .submit(message, extra, Some(id))
         .map_err(refused)?;
+    let run = submitted.run;
     match run.settled().await {
-        MessageStatus::Accepted(accepted) if existing => Ok(Started::Going(run, accepted)),
+        MessageStatus::Accepted(accepted) if submitted.existing => {
+            Ok(Started::Going(run, accepted))
+        }
         MessageStatus::Accepted(accepted) => Ok(Started::New(run, accepted, held)),
         MessageStatus::Existing(record) => Ok(Started::Ended(record)),
         MessageStatus::Refused(fault) => Err(refused(Refusal::of_message(fault))),

@@ -5,6 +5,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use integration_tests::{Setup, Site, Suite, asked, log, processes, transcript, until};
+use rusqlite::{Connection, OpenFlags};
 use scripted_model::Server;
 
 /// The head of a journal whose transcripts have followed names no boot.
@@ -206,15 +207,17 @@ fn index(site: &Site) -> serde_json::Value {
     serde_json::from_slice(&fs::read(path).expect("read the index")).expect("an index")
 }
 
-/// The entries of the index that a ledger's log has of the session `id`.
-fn notes_of<'a>(log: &'a [u8], id: &str) -> impl Iterator<Item = serde_json::Value> + 'a {
-    let head = format!("{{\"sessionId\":\"{id}\"").into_bytes();
-    (0..log.len())
-        .filter(move |at| log[*at..].starts_with(&head))
-        .filter_map(|at| {
-            let mut values = serde_json::Deserializer::from_slice(&log[at..]).into_iter();
-            values.next()?.ok()
-        })
+/// The entry of the index that the ledger has noted of the session `key`.
+fn note_of(site: &Site, key: &str) -> Option<serde_json::Value> {
+    let ledger = Connection::open_with_flags(
+        site.state().join("state/ledger.sqlite"),
+        OpenFlags::SQLITE_OPEN_READ_ONLY,
+    );
+    let sql = "SELECT entry FROM session_notes WHERE session_key = ?1";
+    let entry = ledger
+        .expect("open the ledger")
+        .query_row(sql, [key], |row| row.get::<_, String>(0));
+    serde_json::from_str(&entry.ok()?).ok()
 }
 
 #[tokio::test]
@@ -236,15 +239,11 @@ async fn index_of_a_killed_gateway_is_brought_up_to_date_from_the_ledger() {
     assert_eq!(suite.ended().await, Some(0));
     let suite = suite.restart().await;
     let before = index(&suite);
-    let id = before["agent:main:s7"]["sessionId"].as_str().unwrap();
     suite.ctl(&["message", "--session", "s7", "again"]).await;
-    let log = suite.state().join("state/ledger.sqlite-wal");
     let ended = before["agent:main:s7"]["endedAt"].as_i64();
     // The turn's beginning is noted, too, and says nothing of its end.
     until("the ledger has the change", || {
-        let bytes = fs::read(&log).unwrap_or_default();
-        let mut notes = notes_of(&bytes, id);
-        notes.any(|note| note["endedAt"].as_i64() > ended)
+        note_of(&suite, "agent:main:s7").is_some_and(|note| note["endedAt"].as_i64() > ended)
     })
     .await;
     processes::end_all(&suite.path(""));

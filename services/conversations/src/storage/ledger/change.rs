@@ -22,22 +22,26 @@ pub(crate) enum Change {
         at_ms: i64,
     },
     /// Its turn ended.
-    Close {
-        run_id: String,
-        key: SessionKey,
-        state: &'static str,
-        at_ms: i64,
-        outcome: Kind,
-        spent: Option<Box<Spent>>,
-        /// The entries appended with the end.
-        entries: Vec<Entry>,
-        /// The reply on the message's channel.
-        delivery: Option<Box<NewDelivery>>,
-    },
+    Close(Box<Close>),
     /// There is something to say on a channel.
     Deliver(Box<NewDelivery>, i64),
     /// Something else, of which there is only to be told.
     Happened(Happening),
+}
+
+/// The end of a run.
+#[derive(Debug)]
+pub(crate) struct Close {
+    pub(crate) run_id: String,
+    pub(crate) key: SessionKey,
+    pub(crate) state: &'static str,
+    pub(crate) at_ms: i64,
+    pub(crate) outcome: Kind,
+    pub(crate) spent: Option<Spent>,
+    /// The entries appended with the end.
+    pub(crate) entries: Vec<Entry>,
+    /// The reply on the message's channel.
+    pub(crate) delivery: Option<NewDelivery>,
 }
 
 impl Change {
@@ -61,20 +65,13 @@ impl Change {
             Self::Running { run_id, key, at_ms } => {
                 of(key, run_id, *at_ms, vec![feed::Kind::RunStarted])
             }
-            Self::Close {
-                run_id,
-                key,
-                state,
-                at_ms,
-                outcome,
-                spent,
-                entries,
-                ..
-            } => {
-                let entries = entries.iter().cloned().map(feed::Kind::EntryAppended);
-                let bill = spent.as_deref().map(Spent::bill).unwrap_or_default();
-                let end = feed::ended(state, Some(outcome), bill);
-                of(key, run_id, *at_ms, entries.chain([end]).collect())
+            Self::Close(close) => {
+                let entries = close.entries.iter().cloned();
+                let entries = entries.map(feed::Kind::EntryAppended);
+                let bill = close.spent.as_ref().map(Spent::bill).unwrap_or_default();
+                let end = feed::ended(close.state, Some(&close.outcome), bill);
+                let kinds = entries.chain([end]).collect();
+                of(&close.key, &close.run_id, close.at_ms, kinds)
             }
             Self::Deliver(new, at_ms) => Happening {
                 agent_id: new.agent_id.clone(),

@@ -1,7 +1,7 @@
 //! A run as the ledger has it.
 
 use openclaw_proto::event::{Kind, Resources};
-use openclaw_proto::gateway::Route;
+use openclaw_proto::gateway::{Accepted, Route};
 use rusqlite::Row;
 
 use crate::feed::{Bill, MessageRow};
@@ -39,6 +39,17 @@ pub struct Record {
 }
 
 impl Record {
+    /// The answer to whoever sent its message.
+    pub fn accepted(&self) -> Accepted {
+        Accepted {
+            run_id: self.run_id.clone(),
+            session_key: self.session_key.clone(),
+            session_id: self.session_id.clone(),
+            agent_id: self.agent_id.clone(),
+            existing: false,
+        }
+    }
+
     pub(super) fn message(&self) -> MessageRow {
         MessageRow {
             entry_id: self.user_entry_id.clone(),

@@ -4,7 +4,7 @@ use openclaw_proto::event::Kind;
 use openclaw_proto::feed::Entry;
 use rusqlite::{Connection, params};
 
-use super::change::Change;
+use super::change::{Change, Close};
 use super::record::{Record, Spent};
 use crate::feed::Happening;
 use crate::outbox;
@@ -25,54 +25,8 @@ pub(super) fn write(
                  SELECT accepted_seq, ?2 FROM runs WHERE run_id = ?1",
             )?
             .execute([run_id, options])?,
-        Change::Running { run_id, at_ms, .. } => {
-            connection
-                .prepare_cached("UPDATE runs SET state = 'running' WHERE run_id = ?1")?
-                .execute([run_id])?;
-            connection
-                .prepare_cached(
-                    "UPDATE runs SET started_seq = ?2, started_ms = ?3 \
-                     WHERE run_id = ?1 AND started_seq IS NULL",
-                )?
-                .execute(params![run_id, sequence, at_ms])?
-        }
-        Change::Close {
-            run_id,
-            state,
-            at_ms,
-            outcome,
-            spent,
-            entries,
-            delivery,
-            ..
-        } => {
-            if let Some(spent) = spent {
-                keep(connection, run_id, spent)?;
-            }
-            if let Some(delivery) = delivery {
-                outbox::add(connection, delivery, *at_ms)?;
-            }
-            connection
-                .prepare_cached(
-                    "DELETE FROM turn_options WHERE accepted_seq = \
-                     (SELECT accepted_seq FROM runs WHERE run_id = ?1)",
-                )?
-                .execute([run_id])?;
-            connection
-                .prepare_cached(
-                    "UPDATE runs SET state = ?2, ended_ms = ?3, reason = ?4, outcome = ?5, \
-                     ended_seq = ?6, entries = ?7 WHERE run_id = ?1",
-                )?
-                .execute(params![
-                    run_id,
-                    state,
-                    at_ms,
-                    reason(outcome),
-                    serde_json::to_string(outcome).ok(),
-                    sequence,
-                    listed(entries),
-                ])?
-        }
+        Change::Running { run_id, at_ms, .. } => begin(connection, run_id, sequence, *at_ms)?,
+        Change::Close(close) => end(connection, close, sequence)?,
         Change::Deliver(new, at_ms) => usize::from(outbox::add(connection, new, *at_ms)?),
         // It has no number of its own: that is another event's.
         Change::Happened(_) if happening.kinds.is_empty() => 0,
@@ -91,6 +45,52 @@ pub(super) fn write(
             ])?,
     };
     Ok(rows > 0)
+}
+
+fn begin(
+    connection: &Connection,
+    run_id: &str,
+    sequence: i64,
+    at_ms: i64,
+) -> rusqlite::Result<usize> {
+    connection
+        .prepare_cached("UPDATE runs SET state = 'running' WHERE run_id = ?1")?
+        .execute([run_id])?;
+    connection
+        .prepare_cached(
+            "UPDATE runs SET started_seq = ?2, started_ms = ?3 \
+             WHERE run_id = ?1 AND started_seq IS NULL",
+        )?
+        .execute(params![run_id, sequence, at_ms])
+}
+
+fn end(connection: &Connection, close: &Close, sequence: i64) -> rusqlite::Result<usize> {
+    if let Some(spent) = &close.spent {
+        keep(connection, &close.run_id, spent)?;
+    }
+    if let Some(delivery) = &close.delivery {
+        outbox::add(connection, delivery, close.at_ms)?;
+    }
+    connection
+        .prepare_cached(
+            "DELETE FROM turn_options WHERE accepted_seq = \
+             (SELECT accepted_seq FROM runs WHERE run_id = ?1)",
+        )?
+        .execute([&close.run_id])?;
+    connection
+        .prepare_cached(
+            "UPDATE runs SET state = ?2, ended_ms = ?3, reason = ?4, outcome = ?5, \
+             ended_seq = ?6, entries = ?7 WHERE run_id = ?1",
+        )?
+        .execute(params![
+            close.run_id,
+            close.state,
+            close.at_ms,
+            reason(&close.outcome),
+            serde_json::to_string(&close.outcome).ok(),
+            sequence,
+            listed(&close.entries),
+        ])
 }
 
 fn keep(connection: &Connection, run_id: &str, spent: &Spent) -> rusqlite::Result<usize> {

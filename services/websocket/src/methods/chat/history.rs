@@ -7,7 +7,6 @@ use std::collections::HashSet;
 
 use crate::refused::refused;
 
-use openclaw_conversations::Refusal;
 use openclaw_conversations::sessions::{History, Wanted};
 use openclaw_protocol::Failure;
 use openclaw_protocol::params::Filled;
@@ -75,11 +74,7 @@ async fn history(mut call: Call) -> Result<Answer, Failure> {
     let bounds = params.bounds();
     let (limit, chars) = bounds.map_err(|problem| Failure::params(call.method, &problem))?;
     let key = call.key(&params.session_key, params.agent_id.as_deref())?;
-    let session = match call.context.core.sessions.get(&key).await {
-        Ok(shown) => Some(shown),
-        Err(Refusal::UnknownSession(_)) => None,
-        Err(refusal) => return Err(refused(refusal)),
-    };
+    let session = call.session(&key).await?;
     let was_reset =
         (session.as_ref()).is_some_and(|session| session.entry.contains_key("lifecycleRevision"));
     let is_wanted = |id: &str| (params.session_id.as_deref()).is_none_or(|wanted| wanted == id);

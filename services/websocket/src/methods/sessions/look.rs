@@ -145,12 +145,9 @@ struct ByKey {
 async fn describe(mut call: Call) -> Result<Answer, Failure> {
     let params: ByKey = call.params()?;
     let key = call.key(&params.key, params.agent_id.as_deref())?;
-    match call.context.core.sessions.get(&key).await {
-        Ok(shown) => {
-            let row = Rows::new(&call.context.core).row(&shown.session, &shown.entry);
-            Ok(json!({ "session": row }).into())
-        }
-        Err(Refusal::UnknownSession(_)) => Ok(json!({ "session": null }).into()),
-        Err(refusal) => Err(refused(refusal)),
-    }
+    let row = call.session(&key).await?.map(|shown| {
+        let rows = Rows::new(&call.context.core);
+        rows.row(&shown.session, &shown.entry)
+    });
+    Ok(json!({ "session": row }).into())
 }
