@@ -18,6 +18,7 @@ pub mod lexicon;
 mod names;
 mod owner;
 mod reference;
+mod relation;
 mod roots;
 mod sought;
 mod spaceless;
@@ -39,6 +40,7 @@ pub use language::{Language, Languages};
 pub use names::{is_title, names};
 pub use owner::{is_of_another, is_of_other_thing, is_ours, is_somebodys, names_thing, owners};
 pub use reference::refers_back;
+pub use relation::{Asked, Relation, asked_relations, is_spaceless, name_of};
 pub use sought::{
     Role, Sought, is_row, is_row_of_another, names_one, sought, sought_words, tells_permission,
 };
