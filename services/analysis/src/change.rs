@@ -29,7 +29,7 @@ ausgetauscht gewechsel verringer
 rallong raccourc déplac repouss décal avanc augment diminu rédui remplac transfér échang
 duplicó dobla trasla aplaz retras adelant aument dismin reduc reempl sustit cambi alarg acort modific";
 /// What says so of several words, or where words are not parted.
-const PHRASES: [&str; 92] = [
+const PHRASES: [&str; 96] = [
     "no longer",
     "must move",
     "went up",
@@ -122,6 +122,10 @@ const PHRASES: [&str; 92] = [
     "減り",
     "増え",
     "引っ越し",
+    "預け直",
+    "し直",
+    "替わ",
+    "替え",
 ];
 
 /// Whether `text` says that something has changed.

@@ -68,6 +68,7 @@ const ALONE_IN: [&str; 2] = ["アレルギー", "不耐"];
 /// Who does without something, in lower case: it tells what they do not eat, and does not ask for it.
 const DIETS: &str = "vegan vegetarian vegetarians coeliac celiac diabetic teetotal kosher halal rash hives veganer veganerin vegetarier \
     vegetarierin diabetiker diabetikerin zöliakie végane végétalien végétalienne végétarien végétarienne cœliaque diabétique urticaire \
+    reacts reagiert reagieren réagit réagissent reacciona reaccionan \
     vegano vegana vegetariano vegetariana celíaco celíaca celiaco celiaca diabético diabética abstemio sarpullido ronchas";
 /// What tells it, where nothing says that it is of eating: "エビがだめ".
 const TOLD_IN: [&str; 11] = [

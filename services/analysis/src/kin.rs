@@ -302,6 +302,15 @@ fn near(word: &str) -> impl Iterator<Item = Near> {
         .flat_map(|named| named.near.iter().copied())
 }
 
+/// The relatives that `word`, in lower case, alone stands for, a bit each.
+pub(super) fn relatives(word: &str) -> u32 {
+    let Some(named) = table().get(word) else {
+        return 0;
+    };
+    let near: u32 = named.near.iter().map(|near| 1 << *near as u32).sum();
+    near | named.kin.0 << NEAR.len()
+}
+
 fn is_in(list: &str, word: &str) -> bool {
     list.split_whitespace().any(|one| one == word)
 }

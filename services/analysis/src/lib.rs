@@ -19,6 +19,7 @@ mod names;
 mod owner;
 mod phrases;
 mod reference;
+mod relation;
 mod roots;
 mod sought;
 mod spaceless;
@@ -40,6 +41,7 @@ pub use language::{Language, Languages};
 pub use names::{is_title, names};
 pub use owner::{is_of_another, is_of_other_thing, is_ours, is_somebodys, names_thing, owners};
 pub use reference::refers_back;
+pub use relation::{Asked, Relation, asked_relations, is_spaceless, name_of};
 pub use sought::{
     Role, Sought, is_row, is_row_of_another, names_one, sought, sought_words, tells_permission,
 };

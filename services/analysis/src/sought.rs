@@ -132,6 +132,8 @@ const TOLD_BY_WORDS: Sought = Sought(
 const KEEPING: &str = "keep|kept|store|stored|stash|stashed|hide|hidden|put|aufbewahrt|aufbewahren|verstaut|deponiert|versteckt|\
     lagern|gelagert|rangé|rangée|rangés|rangées|ranger|caché|cachée|stocké|stockés|guardo|guarda|guardé|guardado|guardada|guardados|\
     guardamos|escondido|dejé|puse|保管|収納|置い|置いて|仕舞|隠し";
+/// Words for a size, which a number beside what has it tells without them.
+const SIZE_WORDS: &str = "size|sizes|größe|größen|taille|tailles|pointure|talla|tallas|サイズ";
 /// Words before which a question begins.
 const EARLY: usize = 4;
 
@@ -182,7 +184,18 @@ pub fn sought_words(text: &str) -> Vec<String> {
     let is_of_place = sought(text).has(Sought::PLACE);
     let keeping = KEEPING.split('|').filter(|_| is_of_place);
     let keeping = keeping.filter(|word| has(&lower, word));
-    words.chain(keeping).map(str::to_owned).collect()
+    let is_of_size = has(
+        &lower,
+        "what size|which size|welche größe|quelle taille|quelle pointure|qué talla|サイズ",
+    );
+    let sizes = SIZE_WORDS
+        .split('|')
+        .filter(|word| is_of_size && has(&lower, word));
+    words
+        .chain(keeping)
+        .chain(sizes)
+        .map(str::to_owned)
+        .collect()
 }
 
 /// Whether it is a row of a table.

@@ -2,6 +2,8 @@
 //! wants a date, "how much" a number. By words, in the languages people keep
 //! notes in most; a question of another language asks for nothing in particular.
 
+mod signs;
+
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 use std::sync::OnceLock;
@@ -11,6 +13,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::fold;
 use super::phrases::has;
 use super::stop_words::Same;
+use signs::{has_letter_size, of_signs};
 
 /// Kinds of facts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -259,6 +262,24 @@ fn is_joined_hour(word: &str) -> bool {
     (1..=2).contains(&hours) && (is_hour || rest == "am" || rest == "pm")
 }
 
+/// Times that have no number: before them one counts something, as "150 Christmas cards".
+const SEASONS: [&str; 14] = [
+    "christmas",
+    "easter",
+    "summer",
+    "winter",
+    "spring",
+    "autumn",
+    "evening",
+    "morning",
+    "noël",
+    "pâques",
+    "hiver",
+    "verano",
+    "invierno",
+    "navidad",
+];
+
 /// Whether `text` has a number that is no day, no time and no year.
 pub fn counts(text: &str) -> bool {
     let table = table();
@@ -277,8 +298,8 @@ pub fn counts(text: &str) -> bool {
             .copied()
             .unwrap_or_default();
         // "17. Juni", "16 h".
-        let is_of_time =
-            kind.meets(Traits::DATE) || matches!(buffer.as_str(), "h" | "uhr" | "am" | "pm");
+        let is_of_time = (kind.meets(Traits::DATE) && !SEASONS.contains(&buffer.as_str()))
+            || matches!(buffer.as_str(), "h" | "uhr" | "am" | "pm");
         if open && !is_of_time {
             return true;
         }
@@ -338,58 +359,21 @@ fn of_digits(text: &str) -> Traits {
     found
 }
 
-/// What stands before a size that is a letter, which stands for a number where one is asked for.
-const BEFORE_SIZES: [&str; 4] = ["size ", "Größe ", "taille ", "talla "];
-
-/// Whether `text` has such a size: "size M", "Lサイズ".
-fn has_letter_size(text: &str) -> bool {
-    text.match_indices(['S', 'M', 'L']).any(|(at, letter)| {
-        let after = &text[at + letter.len()..];
-        let before = text[..at].trim_end_matches('X');
-        let ends = !after.starts_with(char::is_alphanumeric);
-        after.starts_with("サイズ") || ends && BEFORE_SIZES.iter().any(|it| before.ends_with(it))
-    })
-}
-
-fn of_signs(text: &str) -> Traits {
-    let mut found = Traits::default();
-    if text.contains(['€', '$', '£', '¥', '円']) {
-        found = found.with(Traits::MONEY);
-    }
-    if has_letter_size(text) {
-        found = found.with(Traits::NUMBER);
-    }
-    if text.contains('@') || text.contains("http") || text.contains("www.") {
-        found = found.with(Traits::ADDRESS);
-    }
-    if !text.is_ascii() {
-        if text.contains(['月', '曜', '時', '年']) || text.contains("毎日") {
-            found = found.with(Traits::DATE);
-        }
-        if [
-            "昨日", "今日", "明日", "先週", "来週", "今週", "先月", "来月", "去年", "来年",
-        ]
-        .iter()
-        .any(|word| text.contains(word))
-        {
-            found = found.with(Traits::RELATIVE);
-        }
-        if text.contains([
-            '一', '二', '三', '四', '五', '六', '七', '八', '九', '十', '百', '千', '万',
-        ]) {
-            found = found.with(Traits::NUMBER);
-        }
-    }
-    found
-}
-
 /// How questions are put, in lower case, and what they ask for.
 #[rustfmt::skip]
-const ASKED: [(Traits, &str); 11] = [
+const ASKED: [(Traits, &str); 13] = [
     (WHEN, "when|what time|what day|which day|what date|which month|what month|which year|what year|how late|wann|\
         wie spät|welchem tag|welcher tag|welchen tag|wie viel uhr|wieviel uhr|welchem datum|welchem monat|\
         welchem jahr|quand|quel jour|quelle heure|quelle date|quel mois|quelle année|cuándo|cuando|qué día|\
         que dia|qué hora|qué fecha|qué mes|qué año|いつ|何時|何日|何曜|何月|何年"),
+    // Of several days, and of parts of a day, which notes tell by the day.
+    (WHEN, "which days|what days|which dates|what dates|which evening|what evening|which evenings|which night|what night|which nights|\
+        which morning|what morning|which afternoon|what afternoon|which weekday|what weekday|which week|what week|which weekend|\
+        welchen tagen|welche tage|welchem abend|welcher abend|welchen abend|welchen abenden|welchem wochentag|welchen wochentagen|\
+        welchem morgen|welchem nachmittag|welcher woche|welche woche|welches datum|welchem wochenende|welches wochenende|\
+        quels jours|quelles dates|quel soir|quels soirs|quel matin|quels matins|quel après-midi|quelle semaine|quel week-end|\
+        qué días|que dias|qué noche|qué noches|qué tarde|qué tardes|qué mañana|qué mañanas|qué semana|qué fechas|qué horas|\
+        何週|どの曜日"),
     (Traits::MONEY.with(Traits::NUMBER), "how much|wie viel|wieviel|combien|cuánto|cuanto"),
     (Traits::MONEY.with(Traits::AMOUNT), "how much money|wie viel geld|combien d'argent|combien d’argent|cuánto dinero|how much is|how much are|how much was|how much were|price|prices|charge|charges|charged|cost|costs|pay|pays|paid|paying|wie teuer|preis|kostet|kosten|kostete|\
         gekostet|bezahlt|bezahlen|zahlt|zahlen|zahle|quel prix|prix|coûte|coûtent|coûté|coûter|paie|paye|payer|payé|precio|\
@@ -400,6 +384,9 @@ const ASKED: [(Traits, &str); 11] = [
         quelle température|qué temperatura|何度"),
     (Traits::NUMBER, "how many|wie viele|wieviele|cuántos|cuántas|何人|何個|何本|何匹"),
     (Traits::NUMBER.with(WHEN), "how old|how long|how tall|how far|how big|how large|how high|how heavy|wie alt|wie lange|wie groß|wie hoch|wie schwer|wie weit|quel âge|何歳|何回|何キロ"),
+    (Traits::NUMBER.with(WHEN), "how fast|how deep|how wide|how thick|how strong|what dose|which dose|what dosage|wie schnell|wie dick|\
+        wie tief|wie breit|wie stark|welche dosis|quelle dose|quel dosage|quelle hauteur|quelle largeur|quelle vitesse|qué dosis|\
+        qué altura|qué velocidad|cómo de rápido|何グラム|何リットル|何ミリ|何ページ|何冊|何台|何杯|何枚|何錠"),
     (Traits::DIGITS, "phone|telephone|telefon|telefonnummer|handynummer|rufnummer|téléphone|teléfono|móvil|電話"),
     (Traits::DIGITS.with(Traits::ADDRESS), "how do i reach|how can i reach|how do i contact|how can i contact|get hold of|wie erreiche|wie kann ich erreichen|comment joindre|comment contacter|comment je peux joindre|coordonnées|cómo contacto|cómo puedo contactar|cómo llamo|cómo localizo|連絡先"),
     (Traits::ADDRESS, "email|e-mail|mailadresse|courriel|correo electrónico|メール"),
@@ -522,6 +509,7 @@ mod tests {
         assert!(!has("vence el 30 de abril", Traits::AMOUNT) && has("30 de queso", Traits::AMOUNT));
         assert!(has("I went there yesterday", Traits::RELATIVE));
         assert!(has("three cats", Traits::NUMBER) && !has("cats", Traits::NUMBER));
+        assert!(counts("150 Christmas cards") && !counts("by 20 November"));
     }
 
     #[test]
@@ -535,6 +523,15 @@ mod tests {
         ] {
             assert!(asked(text).meets(Traits::DATE), "{text}");
         }
+        for text in [
+            "Which evening does the club meet?",
+            "An welchen Tagen wird gerudert?",
+            "Quels jours est-ce ouvert ?",
+            "¿Qué tardes hay clase?",
+        ] {
+            assert!(asked(text).meets(Traits::DATE), "{text}");
+        }
+        assert!(asked("How fast was I?").meets(Traits::NUMBER));
         assert!(asked("How much is the rent?").meets(Traits::MONEY));
         assert!(asked("whenever you like").is_empty() && asked("Where is the key?").is_empty());
     }

@@ -82,7 +82,7 @@ const STAYING: &str = "live lives living lived wohnt wohnen wohne habite habiten
     arbeitet arbeiten travaille travaillent trabaja trabajan study studies studiert étudie estudia";
 
 /// Phrases that only say that something is, or is now, and their words that others have too.
-const IDLE: [(&str, &[&str]); 36] = [
+const IDLE: [(&str, &[&str]); 47] = [
     ("'élève", &["élève", "élèvent", "élever"]),
     ("’élève", &["élève", "élèvent", "élever"]),
     ("zur welt", &["welt"]),
@@ -119,6 +119,18 @@ const IDLE: [(&str, &[&str]); 36] = [
     ("al final", &["final"]),
     ("en este momento", &["momento"]),
     ("de momento", &["momento"]),
+    // What is from January on is so next year, and a note says the month.
+    ("que viene", &["año", "mes", "viene"]),
+    ("que entra", &["año", "mes", "entra"]),
+    ("próximo año", &["próximo", "año"]),
+    ("next year", &["next", "year"]),
+    ("nächstes jahr", &["nächstes", "jahr"]),
+    ("nächsten jahr", &["nächsten", "jahr"]),
+    ("année prochaine", &["année", "prochaine"]),
+    ("an prochain", &["an", "prochain"]),
+    ("de monde", &["monde"]),
+    ("à partir de", &["partir"]),
+    ("a partir de", &["partir"]),
 ];
 
 /// Words that say that something is now, always or never, by language: a note that tells it mostly
@@ -146,7 +158,7 @@ const NOW: [(Language, &str); 4] = [
     ),
     (
         Language::Spanish,
-        "ahora actualmente finalmente todavía aún ya siempre nunca jamás normalmente habitualmente generalmente \
+        "conmigo contigo ahora actualmente finalmente todavía aún ya siempre nunca jamás normalmente habitualmente generalmente \
          exactamente aproximadamente actual actuales realmente quizá también tampoco últimamente recientemente mientras durante",
     ),
 ];

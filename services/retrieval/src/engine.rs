@@ -19,6 +19,7 @@ mod fallback;
 mod find;
 mod fuse;
 mod keep;
+mod named;
 mod open;
 mod order;
 mod put;

@@ -141,6 +141,9 @@ pub(super) fn is_later(newer: &Hit, older: &Hit) -> bool {
         newer.start_line > older.start_line && newer.parts.decay < 1.0
     } else if changes(newer, older) || changes(older, newer) {
         changes(newer, older)
+    } else if is_of_day(older) && !is_of_day(newer) {
+        // When its file was written last tells nothing of one line.
+        false
     } else {
         newer.timestamp_ms > older.timestamp_ms + APART_MS
     }
@@ -192,7 +195,10 @@ const WORD: usize = 3;
 /// are written without spaces.
 fn common_words(a: &str, b: &str, counts: impl Fn(&str) -> bool) -> usize {
     let (a, b) = (words(a), words(b));
-    a.intersection(&b).filter(|word| counts(word)).count()
+    let others: HashSet<&str> = b.iter().map(|word| beginning(word)).collect();
+    let counted = a.iter().filter(|word| counts(word));
+    let common: HashSet<&str> = counted.map(|word| beginning(word)).collect();
+    common.intersection(&others).count()
 }
 
 /// The words of a text that say something.
@@ -208,6 +214,16 @@ fn words(text: &str) -> HashSet<String> {
         }
     });
     words
+}
+
+/// A word without what may be its inflection: "Proben" is of "Probe".
+fn beginning(word: &str) -> &str {
+    const ENDS: [&str; 8] = ["en", "es", "er", "em", "s", "n", "e", "x"];
+    let ends = ENDS.iter().filter_map(|end| word.strip_suffix(end));
+    let stem = ends
+        .filter(|stem| stem.chars().count() > WORD)
+        .min_by_key(|stem| stem.len());
+    stem.unwrap_or(word)
 }
 
 const LANGUAGES: [Language; 4] = [

@@ -43,6 +43,7 @@ impl Engine {
                 };
                 found.hits = best(self.search(&alone)?.hits);
             }
+            self.put_named(query, &mut found.hits, &is_wanted)?;
             self.put_successors(query, &mut found.hits, &is_wanted)?;
             return Ok(found);
         }
@@ -57,6 +58,7 @@ impl Engine {
             let more = self.search(&clause)?;
             found.complete &= more.complete;
             let mut hits = best(more.hits);
+            self.put_named(&clause, &mut hits, &is_wanted)?;
             self.put_successors(&clause, &mut hits, &is_wanted)?;
             each.push(hits);
         }
@@ -64,6 +66,37 @@ impl Engine {
         each.insert(if is_whole { 0 } else { each.len() }, whole);
         found.hits = in_turn(each);
         Ok(found)
+    }
+
+    /// Adds what answers the question when it is asked by the names of those it asks about.
+    fn put_named(
+        &self,
+        query: &Query,
+        hits: &mut Vec<Hit>,
+        is_wanted: &impl Fn(&Hit) -> bool,
+    ) -> Result<(), Error> {
+        let named = self.by_name(query)?;
+        if named.is_empty() {
+            return Ok(());
+        }
+        // What answers the question as it is put stays first.
+        let most = hits.first().map_or(0.0, |first| first.parts.evidence);
+        for named in named {
+            for hit in self.search(&named)?.hits {
+                if hit.parts.evidence < most {
+                    continue;
+                }
+                let known = hits.iter_mut().find(|it| it.snippet == hit.snippet);
+                match known {
+                    Some(known) if known.parts.evidence >= hit.parts.evidence => {}
+                    Some(known) => *known = hit,
+                    None => hits.push(hit),
+                }
+            }
+        }
+        hits.retain(is_wanted);
+        *hits = best(std::mem::take(hits), query);
+        Ok(())
     }
 
     /// Who it is now: before a note that names who is asked for puts one, as sure as it, that

@@ -411,9 +411,27 @@ fn traits(sentences: &[Sentence<'_>], index: usize, group: Group) -> Traits {
         .flatten()
         .filter(|&at| group.has_both(at, index))
         .filter_map(|at| sentences.get(at));
+    let next = sentences.get(index + 1).map(|next| next.text);
     beside
-        .filter(|sentence| sentence.matches != Matches::default())
+        .filter(|it| it.matches != Matches::default() || (next == Some(it.text) && is_bare(it)))
         .fold(sentences[index].traits, |all, it| all.with(it.traits))
+}
+
+/// The longest sentence that is nothing but a fact, in words, and in characters where none are
+/// parted.
+const BARE: (usize, usize) = (5, 12);
+
+/// Whether a sentence is nothing but a day or a number of what was said before: "14 January, 9:30."
+fn is_bare(sentence: &Sentence<'_>) -> bool {
+    let text = sentence.text.trim();
+    let begins =
+        text.starts_with(|c: char| c.is_ascii_digit() || "一二三四五六七八九十".contains(c));
+    let is_short = if analysis::is_spaceless(text) {
+        text.chars().count() <= BARE.1
+    } else {
+        text.split_whitespace().count() <= BARE.0
+    };
+    begins && is_short
 }
 
 /// All of a short line; of what is longer the sentence that tells most, and one

@@ -133,8 +133,10 @@ struct Words<'a> {
     is_of_intolerance: bool,
     /// The words of the relatives that it asks about.
     kin: Vec<String>,
-    /// Whether it asks for somebody.
+    /// Whether it asks for somebody,
     is_of_somebody: bool,
+    /// and for a day or a time.
+    is_of_time: bool,
 }
 
 impl<'a> Words<'a> {
@@ -152,6 +154,7 @@ impl<'a> Words<'a> {
             is_of_intolerance: analysis::asks_of_intolerance(text, own),
             kin,
             is_of_somebody: sought.has(Sought::PERSON),
+            is_of_time: analysis::asked(text).meets(Traits::DATE),
         }
     }
 
@@ -264,6 +267,10 @@ impl<'a> Words<'a> {
         let is_frame = lexicon::is_frame(plain) || is_idle;
         // A note says "from January" of next year, and 2019 of a year.
         let is_relative = analysis::facts(plain) == Traits::RELATIVE;
+        // "Which evening" is told by any day.
+        let is_time = written.kinds.contains(plain)
+            && analysis::facts(plain).meets(Traits::DATE)
+            && self.is_of_time;
         let is_general = is_frame || known.has_others;
         let is_bare = !is_general
             && written.bare.contains(plain)
@@ -293,6 +300,7 @@ impl<'a> Words<'a> {
             is_bare,
             // Not of "what says …".
             is_kind: !is_frame
+                && !is_time
                 && !written.is_verb(plain, self.own)
                 && written.kinds.contains(plain),
             is_sought: written.sought.contains(plain),
@@ -307,7 +315,11 @@ impl<'a> Words<'a> {
             head: written.heads.get(plain).cloned(),
             is_noun: written.nouns.contains(plain),
             whole: self.seen.len() as u32,
-            fact: lexicon::fact(plain, self.own),
+            fact: if is_time {
+                lexicon::fact(plain, self.own).with(Traits::DATE)
+            } else {
+                lexicon::fact(plain, self.own)
+            },
             related: known.related,
             foreign: known.foreign,
             things: known.things,

@@ -104,6 +104,13 @@ fn newer_note_that_says_the_same_anew_comes_first() {
         !replaced(|newer, _| newer.snippet = "the is 5678 or so".to_owned()),
         "short words"
     );
+    assert!(!replaced(
+        |_, older| older.path = "memory/2026-10-25.md".to_owned()
+    ));
+    assert!(replaced(|newer, older| {
+        newer.snippet = "Proben mittwochs".to_owned();
+        older.snippet = "Probe montags".to_owned();
+    }));
     assert!(!replaced(|newer, _| newer.parts.evidence = 0.89));
     assert!(replaced(|newer, _| newer.parts.evidence = 0.9));
     assert!(!replaced(|newer, older| {

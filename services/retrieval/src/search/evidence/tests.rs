@@ -80,6 +80,10 @@ fn kind_of_fact_that_is_asked_for_has_to_be_there() {
     is_near(share("a hen"), 0.54);
     is_near(share("A hen. There are three cats."), 0.9 * 0.6);
     is_near(tells(&words, Traits::default(), "a hen", "").share, 1.0);
+    // What is nothing but a day is of what was said before it.
+    let dated = |text: &str| tells(&words, Traits::DATE, text, "").share;
+    is_near(dated("A hen is booked. 3 May, 9:30."), 1.0);
+    is_near(dated("A hen is booked. 3 May is when my cats come."), 0.54);
     // A word that names a kind of fact is met by the fact.
     let price = |fact: Traits| {
         let price = SearchWord {
