@@ -1,7 +1,9 @@
 //! Somebody who is named in one note, and told of in another, or asked for, by what they are to
 //! the writer: "my sister" is Heidrun where a note says so.
 
+use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use super::kin::relatives;
 use super::language::Language;
@@ -56,10 +58,22 @@ fn is_in(list: &str, word: &str) -> bool {
 
 /// What the word, in lower case, says that somebody is.
 fn relation(word: &str) -> Relation {
-    let roles = ROLES.iter().zip(FIRST_ROLE..);
-    let roles = roles.filter(|(words, _)| is_in(words, word));
-    let roles: u64 = roles.map(|(_, bit)| 1 << bit).sum();
-    Relation(roles | u64::from(relatives(word)))
+    let role = roles().get(word).copied().unwrap_or_default();
+    Relation(role | u64::from(relatives(word)))
+}
+
+/// The bits of the words for roles.
+fn roles() -> &'static HashMap<&'static str, u64> {
+    static BITS: OnceLock<HashMap<&'static str, u64>> = OnceLock::new();
+    BITS.get_or_init(|| {
+        let mut bits = HashMap::new();
+        for (words, bit) in ROLES.iter().zip(FIRST_ROLE..) {
+            for word in words.split_whitespace() {
+                *bits.entry(word).or_default() |= 1 << bit;
+            }
+        }
+        bits
+    })
 }
 
 /// Somebody in a question, by what they are.
@@ -83,14 +97,19 @@ struct Token<'a> {
 }
 
 impl Token<'_> {
+    /// Without what says that something is theirs.
+    fn own(&self) -> &str {
+        let own = self.bare.strip_suffix("'s");
+        let own = own.or_else(|| self.bare.strip_suffix("’s"));
+        own.unwrap_or(self.bare)
+    }
+
     fn lower(&self) -> String {
-        let lower = self.bare.to_lowercase();
-        let bare = lower.strip_suffix("'s").or(lower.strip_suffix("’s"));
-        bare.map_or_else(|| lower.clone(), str::to_owned)
+        self.own().to_lowercase()
     }
 
     fn is_of_somebody(&self) -> bool {
-        self.bare.ends_with("'s") || self.bare.ends_with("’s")
+        self.own().len() < self.bare.len()
     }
 
     fn starts_as_name(&self) -> bool {
@@ -164,17 +183,12 @@ pub fn asked_relations(text: &str) -> Vec<Asked<'_>> {
         if relation.is_empty() || !(is_ours || is_only) || is_named {
             continue;
         }
-        let owner = if token.is_of_somebody() {
-            "'s".len()
-        } else {
-            0
-        };
         let start = if is_ours { before.start } else { token.start };
-        let end = token.start + token.bare.len() - owner;
+        let end = token.start + token.own().len();
         asked.push(Asked {
             relation,
             word: &text[token.start..end],
-            phrase: start..end.max(start),
+            phrase: start..end,
         });
     }
     asked
@@ -323,11 +337,25 @@ fn name_after(text: &str, at: usize) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn phrases(text: &str) -> Vec<&str> {
         let asked = asked_relations(text);
         asked.into_iter().map(|it| &text[it.phrase]).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn relations_of_any_text_are_within_it(text in "([a-zA-Z'’. (),|は姉妹の私お]|my |sister|’s|'s| is |ß|é){0,24}") {
+            for asked in asked_relations(&text) {
+                prop_assert!(text.get(asked.phrase).is_some_and(|it| it.ends_with(asked.word)), "{text}");
+            }
+            for word in ["sister", "妹", "boss"] {
+                prop_assert!(name_of(relation(word), &text).is_none_or(|name| text.contains(name)));
+            }
+        }
     }
 
     fn named<'a>(word: &str, text: &'a str) -> Option<&'a str> {
@@ -337,6 +365,7 @@ mod tests {
     #[test]
     fn relations_are_asked_for_by_what_somebody_is() {
         assert_eq!(phrases("When is my sister's birthday?"), ["my sister"]);
+        assert_eq!(phrases("When is my sister’s birthday?"), ["my sister"]);
         assert_eq!(
             phrases("Wo war meine Schwester in Kur?"),
             ["meine Schwester"]
