@@ -113,9 +113,7 @@ impl StateFiles {
             state_files.put_back(&key, before);
         });
         let done = anew.into_iter().fold(done, Done::telling);
-        Ok(entered(record, options.as_ref())
-            .into_iter()
-            .fold(done, Done::noting))
+        Ok(Change::entering(record, options.as_ref()).fold(done, Done::noting))
     }
 
     /// Whether the message begins its conversation anew, by what it says or by when it comes.
@@ -196,18 +194,6 @@ fn drafts(incoming: &Incoming, anew: Option<&Anew>, said: &Intent, now: i64) -> 
     }
     drafts.push(message.into());
     drafts
-}
-
-/// What the ledger is told of a message, and of what it wants for its turn.
-pub(super) fn entered(record: Record, options: Option<&Value>) -> Vec<Change> {
-    let kept = options.map(|options| Change::KeepOptions {
-        run_id: record.run_id.clone(),
-        options: options.to_string(),
-    });
-    [Change::Insert(Box::new(record))]
-        .into_iter()
-        .chain(kept)
-        .collect()
 }
 
 fn record(incoming: Incoming, session_id: String, user_entry_id: String, now: i64) -> Record {

@@ -18,10 +18,9 @@ use openclaw_sessions::{AgentId, SessionKey, now_ms};
 use crate::auth_profile;
 use crate::feed::{Happening, Series};
 
-use super::accepting;
 use super::command::{BackendSessions, Overrides, QueueFields, SERVER_TOOL_TOKENS, StoredRun};
 use super::home::Home;
-use super::ledger::{self, Ledger, Record, Spent};
+use super::ledger::{self, Change, Ledger, Record, Spent};
 use super::orphans;
 use super::restored;
 use super::session_files::{Appended, SessionFiles, Written};
@@ -77,7 +76,7 @@ impl StateFiles {
                     openclaw_session = record.session_key,
                     "a message that was written but not entered is taken up"
                 );
-                changes.extend(accepting::entered(record, options.as_ref()));
+                changes.extend(Change::entering(record, options.as_ref()));
             }
         }
         if changes.is_empty() {

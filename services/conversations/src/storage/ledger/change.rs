@@ -45,6 +45,18 @@ pub(crate) struct Close {
 }
 
 impl Change {
+    /// A message that was accepted, and what it wants for its turn.
+    pub(crate) fn entering(
+        record: Record,
+        options: Option<&serde_json::Value>,
+    ) -> impl Iterator<Item = Self> {
+        let kept = options.map(|options| Self::KeepOptions {
+            run_id: record.run_id.clone(),
+            options: options.to_string(),
+        });
+        std::iter::once(Self::Insert(Box::new(record))).chain(kept)
+    }
+
     /// The event of this change.
     pub(super) fn happening(&self) -> Happening {
         let of = |key: &SessionKey, run_id: &str, at_ms: i64, kinds| Happening {
