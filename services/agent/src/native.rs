@@ -141,8 +141,8 @@ impl Turn<'_> {
         }
         if is_last {
             // The calls of the last answer do not run: nobody would see the results.
-            let is_first = reply.text.is_empty();
-            let text = step_limit_text(self.steps, self.steps_key, is_first);
+            let is_silent = reply.text.is_empty();
+            let text = step_limit_text(self.steps, self.steps_key, is_silent);
             self.out.text(&text)?;
             return Ok(ControlFlow::Break(StopReason::StepLimit));
         }

@@ -311,7 +311,7 @@ pub(super) fn relatives(word: &str) -> u32 {
     near | named.kin.0 << NEAR.len()
 }
 
-fn is_in(list: &str, word: &str) -> bool {
+pub(super) fn is_in(list: &str, word: &str) -> bool {
     list.split_whitespace().any(|one| one == word)
 }
 

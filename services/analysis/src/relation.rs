@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use super::kin::relatives;
+use super::kin::{is_in, relatives};
 use super::language::Language;
 use super::lexicon;
 use super::names::is_title;
@@ -51,10 +51,6 @@ const THE: &str = "the der die das dem den des beim zum zur vom le la l du au el
 const LINKS: &str = "is called named heißt heisst ist namens est s'appelle s’appelle es se llama";
 /// Words that stand before names as well: "Frau Weber" is nobody's wife.
 const TITLES: &str = "frau mann freund freundin femme partner";
-
-fn is_in(list: &str, word: &str) -> bool {
-    list.split_whitespace().any(|one| one == word)
-}
 
 /// What the word, in lower case, says that somebody is.
 fn relation(word: &str) -> Relation {
