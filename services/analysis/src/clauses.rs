@@ -15,7 +15,11 @@ pub fn clauses(text: &str) -> Vec<String> {
         // "Tomorrow, where …", "the red, big one": no question of its own.
         match clauses.last_mut() {
             Some(last) if piece.is_loose || !sought::asks(last) => {
-                last.push(if is_spaceless(last) { '、' } else { ' ' });
+                last.push(if sought::is_spaceless(last) {
+                    '、'
+                } else {
+                    ' '
+                });
                 last.push_str(&piece.text);
             }
             _ => clauses.push(piece.text),
@@ -77,7 +81,7 @@ fn pieces(text: &str) -> Vec<Piece> {
 
 /// What the first clause is about, where another only points to it.
 fn subject(first: &str, other: &str) -> Option<String> {
-    if is_spaceless(first) {
+    if sought::is_spaceless(first) {
         let (topic, _) = first.split_once('は')?;
         let has_own = other.contains(['は', 'が', 'の']);
         return (!has_own && !topic.is_empty()).then(|| format!("{topic}は"));
@@ -100,10 +104,6 @@ pub fn question_alone(text: &str) -> Option<String> {
         .collect();
     let asking = pieces.iter().rposition(|piece| sought::asks(piece))?;
     (asking > 0).then(|| pieces[asking].trim().to_owned())
-}
-
-fn is_spaceless(text: &str) -> bool {
-    text.contains(|c: char| c >= '\u{2e80}')
 }
 
 #[cfg(test)]
