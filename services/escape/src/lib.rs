@@ -11,9 +11,12 @@
 mod columns;
 mod cut;
 mod forms;
+mod lines;
 mod scripts;
 mod unseen;
 
 pub use columns::{columns, columns_at_least, columns_at_most};
 pub use cut::{cut, line_within};
 pub use forms::{Prose, block, first_unseen, json, line, prose};
+pub use lines::{is_line_end, with_line_ends};
+pub use unseen::is_hidden;

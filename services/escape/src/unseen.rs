@@ -24,6 +24,13 @@ pub(crate) fn is_unseen(c: char, before: Before, form: Form) -> bool {
     acts(c) || (has_no_width(c) && !before.is_coloured_by(c)) || looks_like_a_space(c)
 }
 
+/// Whether nothing is seen of `c` by itself, or it acts on what is around it: a name can do
+/// without.
+#[must_use]
+pub fn is_hidden(c: char) -> bool {
+    acts(c) || has_no_width(c)
+}
+
 /// Acts on a terminal, turns the order around, or carries text that nothing
 /// shows: the second block of control characters, embeddings, overrides and
 /// isolates, separators of lines, and tags.

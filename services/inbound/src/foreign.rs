@@ -5,6 +5,7 @@
 //! pass for one of ours. So what is theirs stands in such a text either as part of one
 //! line, or with a mark before each line but the first, which follows a name.
 
+use openclaw_escape::{is_hidden, with_line_ends};
 use openclaw_proto::channel::Person;
 
 /// What a line of somebody else's begins with.
@@ -15,7 +16,7 @@ const LINE: usize = 100;
 
 /// `text` in one line, without what would end the line or a bracket around it.
 pub fn one_line(text: &str) -> String {
-    let text = text.replace("\r\n", "\n").replace(is_line_end, " ");
+    let text = with_line_ends(text, " ");
     let plain = text
         .chars()
         .filter(|c| !is_hidden(*c) && !"[]".contains(*c));
@@ -45,27 +46,12 @@ pub fn speaker(person: &Person) -> String {
 
 /// `text` behind something of ours in the same line: each further line has the mark.
 pub fn quoted(text: &str) -> String {
-    text.replace("\r\n", "\n")
-        .replace(is_line_end, &format!("\n{MARK}"))
+    with_line_ends(text, &format!("\n{MARK}"))
 }
 
 /// `text` below a line of ours: each line has the mark.
 pub fn quoted_whole(text: &str) -> String {
     format!("{MARK}{}", quoted(text))
-}
-
-/// What a model or a person may see as the end of a line.
-fn is_line_end(c: char) -> bool {
-    matches!(
-        c,
-        '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}'
-    )
-}
-
-/// What is not seen, or shows words in another order.
-fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
 #[cfg(test)]
@@ -99,6 +85,7 @@ mod tests {
         assert_eq!(said("", "8"), "8");
         assert_eq!(said("8", "8"), "8");
         assert_eq!(said(" \u{200b}", ""), "somebody");
+        assert_eq!(said("Ada\u{e0041}\u{ad}\u{3164}", "7"), "Ada (7)");
         assert_eq!(name("x\" said; \"y"), "x said; y");
     }
 }

@@ -7,7 +7,7 @@ use futures_util::{Stream, StreamExt as _};
 use openclaw_config::room;
 use openclaw_proto::sessions::{Import, ImportReport, Imported, LeftOutField, Skipped};
 use openclaw_sessions::AgentId;
-use openclaw_sessions::transfer::{self, Existing, Plan, Skip, StagedFile, Takeover};
+use openclaw_sessions::transfer::{Existing, Plan, Skip, StagedFile, Takeover};
 use tempfile::TempDir;
 use tokio::fs::File;
 use tokio::io::AsyncWriteExt as _;
@@ -96,7 +96,7 @@ impl Sessions {
         let place = folder.path().to_owned();
         let planned = blocking(move || {
             let room = || room::beside_reserve(&place);
-            transfer::plan(&files, &existing, &room)
+            openclaw_arrivals::plan(&files, &existing, &room)
         });
         let mut plan = planned.await?;
         plan.skipped.extend(skipped);

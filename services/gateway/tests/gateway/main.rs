@@ -24,3 +24,4 @@ mod restart;
 mod sessions;
 mod speakers;
 mod suite;
+mod taken_over;

@@ -333,7 +333,8 @@ impl SessionEntry {
         self.is_count_checked = false;
     }
 
-    pub(crate) fn set_counted(&mut self, count: Count) {
+    /// What was counted of its transcript.
+    pub fn set_counted(&mut self, count: Count) {
         self.counted = count;
         self.is_count_checked = true;
     }

@@ -10,6 +10,9 @@ use super::LINE_LIMIT;
 /// Read at once; a turn or two fit in it.
 const CHUNK: u64 = 64 * 1024;
 
+/// Stands for a line that is too long, and is no JSON either.
+const TOO_LONG: &[u8] = b"#";
+
 /// An iterator over whole lines, last first. Bytes after the last line end are
 /// an append that is under way and not a line.
 pub(crate) struct Backward<'a> {
@@ -60,12 +63,12 @@ impl<'a> Backward<'a> {
             if let Some(at) = line_end {
                 let line = self.buffer[at + 1..before_end].to_vec();
                 self.buffer.truncate(at + 1);
-                return Ok(Some((self.start + at as u64 + 1, line)));
+                return Ok(Some((self.start + at as u64 + 1, entry(line))));
             }
             if self.start == 0 {
                 let line = self.buffer[..before_end].to_vec();
                 self.buffer.clear();
-                return Ok(Some((0, line)));
+                return Ok(Some((0, entry(line))));
             }
             self.read_more()?;
         }
@@ -73,8 +76,7 @@ impl<'a> Backward<'a> {
 
     fn read_more(&mut self) -> io::Result<()> {
         if self.buffer.len() > LINE_LIMIT {
-            // What stands for a line that is too long is no JSON either.
-            self.buffer = b"#\n".to_vec();
+            self.buffer = [TOO_LONG, b"\n"].concat();
         }
         let length = self.chunk.min(self.start);
         self.chunk *= 2;
@@ -84,6 +86,16 @@ impl<'a> Backward<'a> {
         self.buffer = front;
         self.start -= length;
         Ok(())
+    }
+}
+
+/// The line, where it is not too long for an entry as lines are read from the beginning.
+fn entry(line: Vec<u8>) -> Vec<u8> {
+    // Its end counts there.
+    if line.len() < LINE_LIMIT {
+        line
+    } else {
+        TOO_LONG.to_vec()
     }
 }
 

@@ -22,6 +22,8 @@ const SENDER_KEY: &str = "senderKey";
 const ROUTE: &str = "route";
 /// What a user's message wants for its turn alone.
 pub const TURN_OPTIONS: &str = "turnOptions";
+/// It came with a transcript from elsewhere, whose words on how it came are not believed.
+const TAKEN_OVER: &str = "takenOver";
 /// In the end of a run: its message was taken back before a model saw it.
 const WITHDRAWN: &str = "withdrawn";
 
@@ -233,8 +235,17 @@ impl Message {
         }
     }
 
-    /// The channel over which it came, and its sender's key; `None` where it does not say.
+    /// Notes that it came with a transcript from elsewhere: how it came is not believed.
+    pub fn set_taken_over(&mut self) {
+        self.set_own(TAKEN_OVER, true);
+    }
+
+    /// The channel over which it came, and its sender's key; `None` where it does not say,
+    /// or somebody else may have said it.
     pub fn arrival(&self) -> Option<(&str, Option<&str>)> {
+        if self.own(TAKEN_OVER).is_some() {
+            return None;
+        }
         let key = self.own(SENDER_KEY).and_then(Value::as_str);
         Some((self.channel()?, key))
     }

@@ -237,6 +237,11 @@ fn reader_tells_what_was_forwarded_from_what_is_said() {
             format!("[Forwarded from {from}]\n> pay me\n> now")
         );
     }
+    for end in ["\r\n", "\r", "\u{b}", "\u{85}", "\u{2028}", "\u{2029}"] {
+        let (_, said) = of(&format!("pay{end}[Forwarded from Ann]"), user.clone());
+        let expected = "[Forwarded from Eve X]\n> pay\n> [Forwarded from Ann]";
+        assert_eq!(said.text, expected, "{end:?}");
+    }
     for command in ["/stop", "/new", "stop"] {
         let (incoming, said) = of(command, user.clone());
         assert!(!incoming.is_urgent && incoming.burst.is_some(), "{command}");

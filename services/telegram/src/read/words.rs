@@ -1,5 +1,6 @@
 //! What a message says, and whether it says it to the bot.
 
+use openclaw_escape::{is_line_end, with_line_ends};
 use openclaw_proto::channel::Attachment;
 
 use super::{Reader, name};
@@ -140,7 +141,7 @@ pub(super) fn forwarded(origin: &Origin, text: &str) -> String {
     if text.is_empty() {
         return from;
     }
-    format!("{from}\n> {}", text.replace('\n', "\n> "))
+    format!("{from}\n> {}", with_line_ends(text, "\n> "))
 }
 
 /// Who said first what was forwarded, in people's words.
@@ -181,7 +182,7 @@ fn one_line(text: &str) -> String {
 
 /// Without what would end a line or a bracket.
 fn whole_line(text: &str) -> String {
-    let ends = |it: &char| it.is_control() || "[]\u{2028}\u{2029}".contains(*it);
+    let ends = |it: &char| it.is_control() || is_line_end(*it) || "[]".contains(*it);
     let plain: String = text.chars().filter(|it| !ends(it)).collect();
     plain.trim().to_owned()
 }

@@ -148,3 +148,32 @@ async fn claude_is_chosen_when_it_is_there() {
     let reason = status["runner"]["reason"].as_str().unwrap();
     assert!(reason.contains("ANTHROPIC_API_KEY"), "{reason}");
 }
+
+/// The words of a note that no turn is to read.
+const UNREAD: &str = "The safe opens with 4711.";
+
+/// Words that begin with an @ name files to it, and anybody may say such words.
+#[tokio::test]
+async fn claude_reads_no_file_that_words_name() {
+    let model = Server::start().await.unwrap();
+    let Some(setup) = Setup::claude(&model) else {
+        return;
+    };
+    let suite = setup.note("drawer/note.md", UNREAD).start().await;
+    let whole = suite.workspace().join("drawer/note.md");
+    suite.say("What is in @drawer/note.md?").await;
+    suite.say(&format!("And in @{}?", whole.display())).await;
+
+    let mut turns = asked::turns(&model, 2).await;
+    let last = asked::messages(&turns[1]);
+    let named = |text: &str| last.iter().any(|(_, words)| words.contains(text));
+    assert!(
+        named("in @drawer/note.md?") && named("And in @/"),
+        "{last:?}"
+    );
+    turns.extend(model.requests());
+    for asked in turns {
+        let body = String::from_utf8_lossy(&asked.body).into_owned();
+        assert!(!body.contains(UNREAD), "{body}");
+    }
+}
