@@ -9,6 +9,7 @@ use std::process::Command;
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 
 use crate::plan::Plan;
+use crate::usage::PLAN;
 
 /// Why no command could be made.
 #[derive(Debug, thiserror::Error)]
@@ -108,10 +109,11 @@ impl Launcher {
                     .iter()
                     .flat_map(|doors| ["--doors".to_owned(), doors.to_string()]),
             )
-            .args(["--plan", &json, "--"])
+            .arg("--")
             .arg(program)
             .args(args)
-            .envs(allowed.map(|(name, value)| (name, value)));
+            .envs(allowed.map(|(name, value)| (name, value)))
+            .env(PLAN, json);
         Ok(command)
     }
 
@@ -151,8 +153,8 @@ mod tests {
         let command = launcher
             .command(&plan, Path::new("/bin/true"), &["-x".into()], &env)
             .unwrap();
-        let passed: Vec<_> = command.get_envs().collect();
-        assert_eq!(passed, [("PATH".as_ref(), Some("/bin".as_ref()))]);
+        let passed: Vec<_> = command.get_envs().map(|(name, _)| name).collect();
+        assert_eq!(passed, [PLAN, "PATH"]);
         assert_eq!(command.get_args().last(), Some("-x".as_ref()));
     }
 }

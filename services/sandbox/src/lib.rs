@@ -62,5 +62,5 @@ pub use plan::{Connections, Level, Limits, Network, Plan};
 pub use process::Process;
 pub use programs::Closed;
 pub use supervisor::run;
-pub use usage::{Request, UsageError, parse};
+pub use usage::{PLAN, Request, UsageError, parse};
 pub use valid::{PlanError, ValidPlan};

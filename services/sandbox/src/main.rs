@@ -4,10 +4,11 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use openclaw_sandbox::{EXIT_USAGE, Request, UsageError, parse, probe, run, spawner};
+use openclaw_sandbox::{EXIT_USAGE, PLAN, Request, UsageError, parse, probe, run, spawner};
 
 fn main() -> ExitCode {
-    match parse(std::env::args_os().skip(1)) {
+    let plan = std::env::var_os(PLAN);
+    match parse(std::env::args_os().skip(1), plan.as_deref()) {
         Ok(Request::Run {
             plan,
             parent,

@@ -1,11 +1,16 @@
 //! The command line of `openclaw-sandbox`.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
 use crate::doors;
 use crate::plan::Plan;
+
+/// The variable that the plan comes in, as JSON. Command lines are shown to every user of the
+/// machine (proc_pid_cmdline(5)), and the plan names agents, folders and hosts; the program never
+/// has it.
+pub const PLAN: &str = "OPENCLAW_SANDBOX_PLAN";
 
 /// What the command line asks for.
 #[derive(Debug)]
@@ -40,7 +45,7 @@ pub enum Request {
 pub enum UsageError {
     /// Not one of the forms.
     #[error(
-        "usage: openclaw-sandbox run [--parent PID] [--doors FD] --plan JSON -- PROGRAM [ARGUMENT…]\n\
+        "usage: openclaw-sandbox run [--parent PID] [--doors FD] -- PROGRAM [ARGUMENT…], with the plan in {PLAN}\n\
          \x20      openclaw-sandbox probe [--json]\n\
          \x20      openclaw-sandbox spawner [--parent PID]"
     )]
@@ -52,17 +57,20 @@ pub enum UsageError {
     #[error("--doors is not the number of an open descriptor")]
     Doors,
     /// The plan is not readable.
-    #[error("--plan is not a plan")]
+    #[error("{PLAN} is not a plan")]
     Plan(#[source] serde_json::Error),
 }
 
-/// Reads the arguments after the program's own name.
+/// Reads the arguments after the program's own name, and the value of [`PLAN`].
 ///
 /// # Errors
 /// Anything but the documented forms.
-pub fn parse(mut args: impl Iterator<Item = OsString>) -> Result<Request, UsageError> {
+pub fn parse(
+    mut args: impl Iterator<Item = OsString>,
+    plan: Option<&OsStr>,
+) -> Result<Request, UsageError> {
     match args.next().as_deref().and_then(|word| word.to_str()) {
-        Some("run") => parse_run(args),
+        Some("run") => parse_run(args, plan.ok_or(UsageError::Form)?),
         Some("probe") => match (args.next().as_deref().map(|a| a == "--json"), args.next()) {
             (None, None) => Ok(Request::Probe { json: false }),
             (Some(true), None) => Ok(Request::Probe { json: true }),
@@ -85,8 +93,11 @@ fn parse_spawner(mut args: impl Iterator<Item = OsString>) -> Result<Request, Us
     Ok(Request::Spawner { parent })
 }
 
-fn parse_run(mut args: impl Iterator<Item = OsString>) -> Result<Request, UsageError> {
-    let (mut plan, mut parent, mut doors) = (None, None, None);
+fn parse_run(
+    mut args: impl Iterator<Item = OsString>,
+    plan: &OsStr,
+) -> Result<Request, UsageError> {
+    let (mut parent, mut doors) = (None, None);
     loop {
         let option = args.next().ok_or(UsageError::Form)?;
         if option == "--" {
@@ -95,7 +106,6 @@ fn parse_run(mut args: impl Iterator<Item = OsString>) -> Result<Request, UsageE
         let value = args.next().ok_or(UsageError::Form)?;
         let value = value.to_str().ok_or(UsageError::Form)?;
         match option.to_str() {
-            Some("--plan") => plan = Some(serde_json::from_str(value).map_err(UsageError::Plan)?),
             Some("--doors") => {
                 let number = value.parse().map_err(|_| UsageError::Doors)?;
                 doors = Some(doors::inherited(number).ok_or(UsageError::Doors)?);
@@ -104,11 +114,13 @@ fn parse_run(mut args: impl Iterator<Item = OsString>) -> Result<Request, UsageE
             _ => return Err(UsageError::Form),
         }
     }
+    let program = args.next().ok_or(UsageError::Form)?;
+    let plan = serde_json::from_slice(plan.as_encoded_bytes()).map_err(UsageError::Plan)?;
     Ok(Request::Run {
-        plan: Box::new(plan.ok_or(UsageError::Form)?),
+        plan: Box::new(plan),
         parent,
         doors,
-        program: args.next().ok_or(UsageError::Form)?.into(),
+        program: program.into(),
         args: args.collect(),
     })
 }
@@ -117,8 +129,9 @@ fn parse_run(mut args: impl Iterator<Item = OsString>) -> Result<Request, UsageE
 mod tests {
     use super::*;
 
-    fn words(line: &str) -> Result<Request, UsageError> {
-        parse(line.split_whitespace().map(OsString::from))
+    fn words(line: &str, plan: Option<&str>) -> Result<Request, UsageError> {
+        let args = line.split_whitespace().map(OsString::from);
+        parse(args, plan.map(OsStr::new))
     }
 
     #[test]
@@ -130,17 +143,19 @@ mod tests {
             "spawner --parent",
             "probe --json x",
             "run",
-            "run --plan",
-            "run -- x",
+            "run --plan {} -- x",
+            "run --",
         ] {
-            assert!(matches!(words(line), Err(UsageError::Form)), "{line}");
+            let refused = words(line, Some("{}"));
+            assert!(matches!(refused, Err(UsageError::Form)), "{line}");
         }
+        assert!(matches!(words("run -- x", None), Err(UsageError::Form)));
         assert!(matches!(
-            words("run --plan {} -- x"),
+            words("run -- x", Some("{}")),
             Err(UsageError::Plan(_))
         ));
         assert!(matches!(
-            words("run --parent me -- x"),
+            words("run --parent me -- x", Some("{}")),
             Err(UsageError::Parent)
         ));
     }
@@ -149,17 +164,17 @@ mod tests {
     fn arguments_after_the_program_are_left_alone() {
         let plan = Plan::new("run", "main", std::path::Path::new("/"));
         let json = serde_json::to_string(&plan).unwrap();
-        let line = format!("run --parent 7 --plan {json} -- /bin/sh -c -- --plan");
+        let line = "run --parent 7 -- /bin/sh -c -- --parent";
         let Ok(Request::Run {
             parent,
             program,
             args,
             ..
-        }) = words(&line)
+        }) = words(line, Some(&json))
         else {
             panic!("not a run");
         };
         assert_eq!((parent, program), (Some(7), PathBuf::from("/bin/sh")));
-        assert_eq!(args, ["-c", "--", "--plan"]);
+        assert_eq!(args, ["-c", "--", "--parent"]);
     }
 }

@@ -13,6 +13,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
+use openclaw_sandbox::PLAN;
 use support::{Running, Site, callers, exists};
 
 /// Everything has to be gone by then.
@@ -61,14 +62,15 @@ fn end_of_the_main_process_ends_daemons_too() {
 fn death_of_the_parent_ends_the_turn() {
     for caller in callers() {
         let site = Site::new(caller);
-        let run = r#"exec 3>&1; "$0" run --parent $$ --plan "$1" -- /usr/bin/perl -e "$2" & wait"#;
+        let run = r#"exec 3>&1; "$0" run --parent $$ -- /usr/bin/perl -e "$1" & wait"#;
         let script = format!("{DAEMON} sleep 1000");
         let mut parent = Command::new("/bin/sh");
         parent
             .arg("-c")
             .arg(run)
             .arg(site.helper())
-            .args([&site.json(), &script]);
+            .arg(&script)
+            .env(PLAN, site.json());
         let run = Running::start(site.called(parent));
         run.output.line();
         run.signal(Signal::SIGKILL);
@@ -82,16 +84,8 @@ fn parent_that_is_not_there_any_more_starts_nothing() {
     for caller in callers() {
         let site = Site::new(caller);
         let mut command = Command::new(site.helper());
-        command.args([
-            "run",
-            "--parent",
-            "1",
-            "--plan",
-            &site.json(),
-            "--",
-            "/bin/echo",
-            "ran",
-        ]);
+        command.args(["run", "--parent", "1", "--", "/bin/echo", "ran"]);
+        command.env(PLAN, site.json());
         let output = site.called(command).output().unwrap();
         assert_eq!(output.status.code(), Some(125));
         assert!(output.stdout.is_empty());

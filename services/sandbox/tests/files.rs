@@ -169,7 +169,8 @@ fn sh_without_mounts(site: &Site, script: &str) -> Output {
     let mut command = Command::new("setpriv");
     command.args(["--bounding-set", "-sys_admin", "--"]);
     command.arg(helper.get_program()).args(helper.get_args());
-    command.env("PATH", "/usr/bin:/bin");
+    let variables = helper.get_envs();
+    command.envs(variables.filter_map(|(name, value)| Some((name, value?))));
     site.called(command).output().unwrap()
 }
 

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use openclaw_sandbox::probe::{Report, State};
-use openclaw_sandbox::{Closed, Failure, Launcher, Level, Network, PlanError};
+use openclaw_sandbox::{Closed, Failure, Launcher, Level, Network, PLAN, PlanError};
 use support::{Caller, Site, assert_refused, assert_success, callers, text, told};
 
 fn failure(output: &Output) -> Failure {
@@ -29,10 +29,11 @@ fn wrong_usage_is_64() {
         &["run"][..],
         &[],
         &["probe", "x"],
-        &["run", "--plan", "{}", "--", "/bin/true"],
+        &["run", "--", "/bin/true"],
     ] {
         let status = Command::new(env!("CARGO_BIN_EXE_openclaw-sandbox"))
             .args(args)
+            .env(PLAN, "{}")
             .output()
             .unwrap()
             .status;

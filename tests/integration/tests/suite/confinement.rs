@@ -42,6 +42,38 @@ async fn key_is_nowhere_in_the_agents_view() {
     assert_eq!(sent[0].header("x-api-key"), Some(KEY), "the model got it");
 }
 
+/// Every user of the machine is shown what programs were called with (proc_pid_cmdline(5)).
+#[tokio::test]
+async fn command_lines_of_a_turn_name_none_of_the_users_folders() {
+    let (model, suite) = started().await;
+    let fifo = suite.workspace().join("fifo");
+    tried(&model, &suite, "mkfifo fifo").await;
+    // Opened when the command reads from it, which ends when it is closed.
+    let lines = tokio::task::spawn_blocking(move || {
+        let held = std::fs::OpenOptions::new().write(true).open(fifo).unwrap();
+        let lines = command_lines();
+        drop(held);
+        lines
+    });
+    tried(&model, &suite, "cat fifo").await;
+    let lines = lines.await.unwrap();
+    assert!(lines.iter().any(|line| line.contains("cat fifo")));
+    let of_sandbox = |line: &&String| line.contains("openclaw-sandbox run");
+    assert!(lines.iter().any(|line| of_sandbox(&line)), "{lines:?}");
+    let home = suite.state();
+    let home = home.to_str().unwrap();
+    let naming: Vec<_> = lines.iter().filter(|line| line.contains(home)).collect();
+    assert!(naming.is_empty(), "{naming:?}");
+}
+
+fn command_lines() -> Vec<String> {
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let lines = processes.filter_map(|process| std::fs::read(process.path().join("cmdline")).ok());
+    lines
+        .map(|line| String::from_utf8_lossy(&line).replace('\0', " "))
+        .collect()
+}
+
 #[tokio::test]
 async fn confinement_nothing_outside_the_workspace_can_be_written() {
     let (model, suite) = started().await;
