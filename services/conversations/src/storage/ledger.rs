@@ -86,6 +86,13 @@ impl Ledger {
         transaction.commit().map_err(failed("write to"))
     }
 
+    /// Has no open run be newer than `latest_ms`.
+    pub(crate) fn date_open_runs(&self, latest_ms: i64) -> Result<(), LedgerError> {
+        let sql = "UPDATE runs SET created_ms = ?1 WHERE ended_ms IS NULL AND created_ms > ?1";
+        let dated = self.connection.execute(sql, [latest_ms]);
+        dated.map(drop).map_err(failed("write to"))
+    }
+
     /// Applies `changes` in one transaction. They are on disk after the next
     /// [`sync`]; all of them can be seen in the transcripts too, so that losing
     /// power before that loses nothing, and nobody waits for the disk twice.

@@ -1,5 +1,7 @@
 //! A state directory that was restored from a backup.
 
+use std::path::{Path, PathBuf};
+
 use openclaw_config::Paths;
 use openclaw_config::restored::Restored;
 use openclaw_sessions::now_ms;
@@ -12,26 +14,42 @@ pub(super) fn at_ms(paths: &Paths) -> Option<i64> {
     Restored::read(&paths.restored()).map(|restored| restored.restored_ms)
 }
 
-/// Tells the ledger that it is a copy, once.
-pub(super) fn take_note(paths: &Paths, ledger: &mut Ledger) -> Result<(), Fault> {
+/// A state that no gateway has had since it was restored.
+#[must_use = "it is taken for restored until it is settled"]
+pub(super) struct Copy {
+    place: PathBuf,
+    told: Restored,
+}
+
+/// Tells the ledger that it is a copy, if it is one that no gateway has had yet.
+pub(super) fn take_note(paths: &Paths, ledger: &mut Ledger) -> Result<Option<Copy>, Fault> {
     let place = paths.restored();
-    let Some(restored) = Restored::read(&place).filter(|restored| !restored.taken) else {
-        return Ok(());
+    let Some(told) = Restored::read(&place).filter(|restored| !restored.taken) else {
+        return Ok(None);
     };
-    let told = ledger.part_from_original(now_ms());
-    told.map_err(Fault::ledger(&paths.ledger()))?;
+    let parted = ledger.part_from_original(now_ms());
+    parted.map_err(Fault::ledger(&paths.ledger()))?;
     tracing::info!(
-        made_ms = restored.made_ms,
+        made_ms = told.made_ms,
         "the state was restored from a backup; what was under way then is not begun again"
     );
-    let taken = Restored {
-        taken: true,
-        ..restored
-    };
-    // Doing it again would do no harm.
-    taken
-        .write(&place)
-        .map_err(|source| Fault::create(&place, source))
+    Ok(Some(Copy { place, told }))
+}
+
+impl Copy {
+    /// Counts every message that is there as older than the restore, whatever the clock said
+    /// where it was written, and has the state be this suite's own from now on.
+    pub(super) fn settle(self, ledger: &Ledger, path: &Path) -> Result<(), Fault> {
+        let dated = ledger.date_open_runs(self.told.restored_ms);
+        dated.map_err(Fault::ledger(path))?;
+        let taken = Restored {
+            taken: true,
+            ..self.told
+        };
+        // Doing it again would do no harm.
+        let written = taken.write(&self.place);
+        written.map_err(|source| Fault::create(&self.place, source))
+    }
 }
 
 #[cfg(test)]
@@ -47,7 +65,7 @@ mod tests {
         std::fs::create_dir(folder.path().join("state")).unwrap();
         let mut ledger = Ledger::open(&paths.ledger(), now_ms()).unwrap();
         let before = ledger.series(0).unwrap().epoch;
-        take_note(&paths, &mut ledger).unwrap();
+        assert!(take_note(&paths, &mut ledger).unwrap().is_none());
         assert_eq!(ledger.series(0).unwrap().epoch, before, "not restored");
         let note = Restored {
             made_ms: 1,
@@ -55,10 +73,11 @@ mod tests {
             taken: false,
         };
         note.write(&paths.restored()).unwrap();
-        take_note(&paths, &mut ledger).unwrap();
+        let copy = take_note(&paths, &mut ledger).unwrap().unwrap();
+        copy.settle(&ledger, &paths.ledger()).unwrap();
         let after = ledger.series(0).unwrap().epoch;
         assert_ne!(after, before);
-        take_note(&paths, &mut ledger).unwrap();
+        assert!(take_note(&paths, &mut ledger).unwrap().is_none());
         assert_eq!(ledger.series(0).unwrap().epoch, after, "once");
         assert_eq!(at_ms(&paths), Some(2));
     }

@@ -48,7 +48,7 @@ impl StateFiles {
         let settled_ms = orphans::settled_until(&ledger_path);
         let mut ledger =
             Ledger::open(&ledger_path, now_ms()).map_err(Fault::ledger(&ledger_path))?;
-        restored::take_note(&configuration.settings().paths, &mut ledger)?;
+        let copy = restored::take_note(&configuration.settings().paths, &mut ledger)?;
         let notes = ledger.notes().map_err(Fault::ledger(&ledger_path))?;
         let mut session_files = SessionFiles::open(configuration, &notes)?;
         let mut state_files = Self {
@@ -60,6 +60,9 @@ impl StateFiles {
             ledger_path,
         };
         state_files.adopt(settled_ms)?;
+        if let Some(copy) = copy {
+            copy.settle(&state_files.ledger, &state_files.ledger_path)?;
+        }
         Ok(state_files)
     }
 

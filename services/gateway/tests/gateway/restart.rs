@@ -134,12 +134,12 @@ async fn turn_of_a_gateway_that_died_is_asked_with_nothing_that_waits_behind_it(
     }
 }
 
-/// As `openclawctl restore` leaves a state directory.
-fn restore(suite: &Suite) {
+/// As `openclawctl restore` leaves a state directory, by a clock that is behind the suite's.
+fn restore(suite: &Suite, behind_ms: i64) {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     let restored = Restored {
         made_ms: 1,
-        restored_ms: i64::try_from(now.as_millis()).unwrap(),
+        restored_ms: i64::try_from(now.as_millis()).unwrap() - behind_ms,
         taken: false,
     };
     restored.write(&suite.paths().restored()).unwrap();
@@ -147,6 +147,15 @@ fn restore(suite: &Suite) {
 
 #[tokio::test]
 async fn run_that_came_with_a_backup_is_not_begun_again() {
+    backed_up_run_ends(0).await;
+}
+
+#[tokio::test]
+async fn run_that_came_with_a_backup_from_the_future_is_not_begun_again() {
+    backed_up_run_ends(3_600_000).await;
+}
+
+async fn backed_up_run_ends(behind_ms: i64) {
     let mut suite = Suite::start().await;
     suite.stop().await;
     let doomed = Doomed::start(suite);
@@ -156,7 +165,7 @@ async fn run_that_came_with_a_backup_is_not_begun_again() {
     drop(replies);
     suite.runner.forget();
     let vanished = doomed.vanish();
-    restore(&vanished);
+    restore(&vanished, behind_ms);
     let suite = vanished.again().await;
 
     let events = soon(suite.client.attach(&accepted.run_id, 0))
