@@ -210,13 +210,37 @@ fn input(turn: &Turn, session: &Session) -> String {
     if words.starts_with('/') {
         words.insert(0, ' ');
     }
+    let parts = unread(&words);
+    let blocks = parts.map(|part| json!({"type": "text", "text": part}));
     let line = json!({
         "type": "user",
-        "message": {"role": "user", "content": [{"type": "text", "text": words}]},
+        "message": {"role": "user", "content": blocks.collect::<Vec<_>>()},
         "parent_tool_use_id": null,
         "session_id": session.id,
     });
     format!("{line}\n")
+}
+
+/// The parts in which it is given words. It takes what begins with an `@` for the name of a file,
+/// or of what a server of tools has, reads it before the model is asked, and sends what is in it:
+/// without a tool or a question, whoever said it. It does so in the last part alone, which has
+/// therefore but the last character that can be of a name, and what is behind it.
+fn unread(words: &str) -> impl Iterator<Item = &str> {
+    let last = words.rfind(|c: char| !c.is_whitespace() && !"/@".contains(c));
+    let (first, rest) = match last {
+        Some(at) if words.contains('@') => words.split_at(at),
+        _ => ("", words),
+    };
+    // The API takes no part without a word.
+    let (first, rest) = if first.trim().is_empty() {
+        ("", words)
+    } else {
+        (first, rest)
+    };
+    Some(first)
+        .filter(|it| !it.is_empty())
+        .into_iter()
+        .chain([rest])
 }
 
 #[cfg(test)]

@@ -29,4 +29,4 @@ pub use key::{
     SessionKey,
 };
 pub use openclaw_silence as silence;
-pub use time::{iso_time, now_ms, unix_ms};
+pub use time::{iso_time, modified_ms, now_ms, unix_ms};

@@ -1,10 +1,18 @@
 //! Points in time as the format writes them.
 
+use std::fs::Metadata;
+
 use jiff::Timestamp;
 
 /// Unix milliseconds now.
 pub fn now_ms() -> i64 {
     Timestamp::now().as_millisecond()
+}
+
+/// When a file was changed, in Unix milliseconds; 0 when nobody knows.
+pub fn modified_ms(file: &Metadata) -> i64 {
+    let modified = file.modified().ok().map(Timestamp::try_from);
+    modified.map_or(0, |at| at.map_or(0, Timestamp::as_millisecond))
 }
 
 /// ISO 8601 in UTC with milliseconds, as entries carry it. A time that no

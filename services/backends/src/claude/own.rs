@@ -95,12 +95,7 @@ const FILES: [&str; 8] = [
 ];
 
 /// Switched off by a variable: what it is, and why.
-pub(super) const OFF: [(&str, &str); 7] = [
-    (
-        "CLAUDE_CODE_DISABLE_ATTACHMENTS",
-        "words that begin with an @ name files and what servers have, which it would read unasked, \
-         whoever says them and whatever tools there are",
-    ),
+pub(super) const OFF: [(&str, &str); 6] = [
     (
         "CLAUDE_CODE_DISABLE_AUTO_MEMORY",
         "ours is the memory that is searched",

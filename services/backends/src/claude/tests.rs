@@ -164,3 +164,38 @@ fn arguments_name_files_of_the_turn() {
     let left = fs::read_dir(&places.temporary).unwrap().count();
     assert_eq!(left, 0, "nothing where the agent writes");
 }
+
+/// Whether the CLI would read something that is named there.
+fn names_something(part: &str) -> bool {
+    let after = part.split('@').skip(1);
+    after.into_iter().any(|it| {
+        let word = it.split(char::is_whitespace).next().unwrap_or_default();
+        word.contains(char::is_alphanumeric) || it.starts_with('"')
+    })
+}
+
+#[test]
+fn words_are_given_in_parts_of_which_the_last_names_nothing() {
+    for words in [
+        "@a",
+        "@a/b.md",
+        "in @drawer/note.md?",
+        "see @\"a b\" ",
+        "@/ @a/ /",
+        "is it @é\n\n",
+        "。@名",
+        "@ @@ /",
+        " /clear @x",
+        "mail to a@b.c",
+        "@",
+        "x @",
+    ] {
+        let parts: Vec<&str> = unread(words).collect();
+        assert_eq!(parts.concat(), words);
+        assert!(parts.iter().all(|it| !it.trim().is_empty()), "{parts:?}");
+        assert!(!names_something(parts[parts.len() - 1]), "{parts:?}");
+    }
+    for words in ["hello", "", "a / b"] {
+        assert!(unread(words).eq([words]));
+    }
+}

@@ -6,11 +6,10 @@
 //! does a machine that loses power before the ledger is on disk.
 
 use std::path::Path;
-use std::time::UNIX_EPOCH;
 
 use openclaw_sessions::store::SessionEntry;
 use openclaw_sessions::transcript::{self, Entry};
-use openclaw_sessions::{AgentId, Error};
+use openclaw_sessions::{AgentId, Error, modified_ms};
 use serde_json::Value;
 
 use super::ledger::{Record, log_of};
@@ -24,8 +23,8 @@ const UNDER_WAY: i64 = 10_000;
 /// In Unix milliseconds, a time before which everything that is in a
 /// transcript is in the ledger too. Asked before the ledger is opened.
 pub(super) fn settled_until(ledger: &Path) -> i64 {
-    let times = [modified_ms(ledger), modified_ms(&log_of(ledger))];
-    let last = times.into_iter().flatten().max();
+    let files = [ledger.metadata(), log_of(ledger).metadata()];
+    let last = files.iter().flatten().map(modified_ms).max();
     last.map_or(i64::MAX, |last| last - UNDER_WAY)
 }
 
@@ -40,7 +39,7 @@ pub(super) fn find(
         let store = session_files.store(&agent)?;
         for (key, session) in store.sessions() {
             let path = store.transcript_path(session);
-            if modified_ms(&path).is_none_or(|at| at < since_ms) {
+            if !path.metadata().is_ok_and(|it| modified_ms(&it) >= since_ms) {
                 continue;
             }
             let entries = transcript::since(&path, since_ms)?;
@@ -75,10 +74,4 @@ fn record(key: &str, agent: &AgentId, session: &SessionEntry, entry: &Entry) -> 
             .route()
             .and_then(|route| serde_json::from_value(route.clone()).ok()),
     })
-}
-
-fn modified_ms(path: &Path) -> Option<i64> {
-    let modified = path.metadata().ok()?.modified().ok()?;
-    let since = modified.duration_since(UNIX_EPOCH).ok()?;
-    i64::try_from(since.as_millis()).ok()
 }

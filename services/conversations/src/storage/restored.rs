@@ -1,7 +1,5 @@
 //! A state directory that was restored from a backup.
 
-use std::path::{Path, PathBuf};
-
 use openclaw_config::Paths;
 use openclaw_config::restored::Restored;
 use openclaw_sessions::now_ms;
@@ -14,17 +12,10 @@ pub(super) fn at_ms(paths: &Paths) -> Option<i64> {
     Restored::read(&paths.restored()).map(|restored| restored.restored_ms)
 }
 
-/// A state that no gateway has had since it was restored.
-#[must_use = "it is taken for restored until it is settled"]
-pub(super) struct Copy {
-    place: PathBuf,
-    told: Restored,
-}
-
-/// Tells the ledger that it is a copy, if it is one that no gateway has had yet.
-pub(super) fn take_note(paths: &Paths, ledger: &mut Ledger) -> Result<Option<Copy>, Fault> {
-    let place = paths.restored();
-    let Some(told) = Restored::read(&place).filter(|restored| !restored.taken) else {
+/// Tells the ledger that it is a copy, if no gateway has had the state since it was restored.
+/// It is taken for that until it is [`settle`]d.
+pub(super) fn take_note(paths: &Paths, ledger: &mut Ledger) -> Result<Option<Restored>, Fault> {
+    let Some(told) = Restored::read(&paths.restored()).filter(|restored| !restored.taken) else {
         return Ok(None);
     };
     let parted = ledger.part_from_original(now_ms());
@@ -33,23 +24,18 @@ pub(super) fn take_note(paths: &Paths, ledger: &mut Ledger) -> Result<Option<Cop
         made_ms = told.made_ms,
         "the state was restored from a backup; what was under way then is not begun again"
     );
-    Ok(Some(Copy { place, told }))
+    Ok(Some(told))
 }
 
-impl Copy {
-    /// Counts every message that is there as older than the restore, whatever the clock said
-    /// where it was written, and has the state be this suite's own from now on.
-    pub(super) fn settle(self, ledger: &Ledger, path: &Path) -> Result<(), Fault> {
-        let dated = ledger.date_open_runs(self.told.restored_ms);
-        dated.map_err(Fault::ledger(path))?;
-        let taken = Restored {
-            taken: true,
-            ..self.told
-        };
-        // Doing it again would do no harm.
-        let written = taken.write(&self.place);
-        written.map_err(|source| Fault::create(&self.place, source))
-    }
+/// Counts every message that is there as older than the restore, whatever the clock said where
+/// it was written, and has the state be this suite's own from now on.
+pub(super) fn settle(told: Restored, paths: &Paths, ledger: &Ledger) -> Result<(), Fault> {
+    let dated = ledger.date_open_runs(told.restored_ms);
+    dated.map_err(Fault::ledger(&paths.ledger()))?;
+    let (taken, place) = (true, paths.restored());
+    // Doing it again would do no harm.
+    let written = Restored { taken, ..told }.write(&place);
+    written.map_err(|source| Fault::create(&place, source))
 }
 
 #[cfg(test)]
@@ -74,7 +60,7 @@ mod tests {
         };
         note.write(&paths.restored()).unwrap();
         let copy = take_note(&paths, &mut ledger).unwrap().unwrap();
-        copy.settle(&ledger, &paths.ledger()).unwrap();
+        settle(copy, &paths, &ledger).unwrap();
         let after = ledger.series(0).unwrap().epoch;
         assert_ne!(after, before);
         assert!(take_note(&paths, &mut ledger).unwrap().is_none());

@@ -43,12 +43,13 @@ pub(super) struct StateFiles {
 
 impl StateFiles {
     pub(super) fn open(configuration: Configuration) -> Result<Self, Fault> {
-        let ledger_path = configuration.settings().paths.ledger();
+        let paths = configuration.settings().paths.clone();
+        let ledger_path = paths.ledger();
         create_private(&ledger_path)?;
         let settled_ms = orphans::settled_until(&ledger_path);
         let mut ledger =
             Ledger::open(&ledger_path, now_ms()).map_err(Fault::ledger(&ledger_path))?;
-        let copy = restored::take_note(&configuration.settings().paths, &mut ledger)?;
+        let copy = restored::take_note(&paths, &mut ledger)?;
         let notes = ledger.notes().map_err(Fault::ledger(&ledger_path))?;
         let mut session_files = SessionFiles::open(configuration, &notes)?;
         let mut state_files = Self {
@@ -61,7 +62,7 @@ impl StateFiles {
         };
         state_files.adopt(settled_ms)?;
         if let Some(copy) = copy {
-            copy.settle(&state_files.ledger, &state_files.ledger_path)?;
+            restored::settle(copy, &paths, &state_files.ledger)?;
         }
         Ok(state_files)
     }

@@ -3,11 +3,10 @@
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
 
 use super::Matched;
 use crate::error::Error;
-use crate::time::unix_ms;
+use crate::time::{modified_ms, unix_ms};
 use crate::transcript::{Backward, Line, LineRead, Lines, Message};
 
 /// The last user messages that are shown.
@@ -83,11 +82,7 @@ impl Digest {
 
 /// When the file was changed, in Unix milliseconds; 0 when nobody knows.
 pub(super) fn modified(path: &Path) -> i64 {
-    let modified = fs::metadata(path).and_then(|file| file.modified());
-    let since = modified
-        .ok()
-        .and_then(|at| at.duration_since(UNIX_EPOCH).ok());
-    since.map_or(0, |since| since.as_millis() as i64)
+    fs::metadata(path).map_or(0, |file| modified_ms(&file))
 }
 
 fn name_of(path: &Path) -> String {

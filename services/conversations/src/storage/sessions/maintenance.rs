@@ -5,13 +5,12 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
 
 use openclaw_daemon::failure;
 use openclaw_proto::feed::Change;
 use openclaw_retention::{self as retention, Plan, Policy};
 use openclaw_sessions::archive::ArchiveName;
-use openclaw_sessions::{AgentId, SessionKey, now_ms};
+use openclaw_sessions::{AgentId, SessionKey, modified_ms, now_ms};
 use openclaw_settings::{DiskBudget, Maintenance, MaintenanceMode};
 
 use super::{Leftover, SessionError};
@@ -320,12 +319,4 @@ impl Files {
         let most = settings.disk?.most;
         (self.bytes > most).then_some((self.bytes, most))
     }
-}
-
-fn modified_ms(metadata: &fs::Metadata) -> i64 {
-    let modified = metadata.modified().ok();
-    let since = modified.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
-    since.map_or(0, |since| {
-        i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
-    })
 }
