@@ -210,7 +210,7 @@ fn input(turn: &Turn, session: &Session) -> String {
     if words.starts_with('/') {
         words.insert(0, ' ');
     }
-    let parts = unread(&words);
+    let parts = unread(&words).into_iter();
     let blocks = parts.map(|part| json!({"type": "text", "text": part}));
     let line = json!({
         "type": "user",
@@ -225,22 +225,15 @@ fn input(turn: &Turn, session: &Session) -> String {
 /// or of what a server of tools has, reads it before the model is asked, and sends what is in it:
 /// without a tool or a question, whoever said it. It does so in the last part alone, which has
 /// therefore but the last character that can be of a name, and what is behind it.
-fn unread(words: &str) -> impl Iterator<Item = &str> {
+fn unread(words: &str) -> Vec<&str> {
     let last = words.rfind(|c: char| !c.is_whitespace() && !"/@".contains(c));
-    let (first, rest) = match last {
-        Some(at) if words.contains('@') => words.split_at(at),
-        _ => ("", words),
-    };
+    let parts = last.filter(|_| words.contains('@'));
+    let parts = parts.map(|at| words.split_at(at));
     // The API takes no part without a word.
-    let (first, rest) = if first.trim().is_empty() {
-        ("", words)
-    } else {
-        (first, rest)
-    };
-    Some(first)
-        .filter(|it| !it.is_empty())
-        .into_iter()
-        .chain([rest])
+    match parts.filter(|(first, _)| !first.trim().is_empty()) {
+        Some((first, rest)) => vec![first, rest],
+        None => vec![words],
+    }
 }
 
 #[cfg(test)]

@@ -190,12 +190,12 @@ fn words_are_given_in_parts_of_which_the_last_names_nothing() {
         "@",
         "x @",
     ] {
-        let parts: Vec<&str> = unread(words).collect();
+        let parts = unread(words);
         assert_eq!(parts.concat(), words);
         assert!(parts.iter().all(|it| !it.trim().is_empty()), "{parts:?}");
         assert!(!names_something(parts[parts.len() - 1]), "{parts:?}");
     }
     for words in ["hello", "", "a / b"] {
-        assert!(unread(words).eq([words]));
+        assert_eq!(unread(words), [words]);
     }
 }
