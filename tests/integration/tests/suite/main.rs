@@ -55,6 +55,7 @@ mod maintenance;
 mod matrix;
 mod memory;
 mod model_door;
+mod mounts;
 mod native;
 mod notify;
 mod offline;

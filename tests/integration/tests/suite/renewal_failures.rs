@@ -13,8 +13,8 @@ use nix::unistd::geteuid;
 use scripted_model::Server;
 use serde_json::{Value, json};
 
+use crate::mounts::Mount;
 use crate::renewal::{Endpoint, bearer, file, given, login, now_ms, stored, with_profiles, write};
-use crate::state::{Mounted, mount};
 
 /// What a turn may take whose login cannot be renewed: the wait of five seconds
 /// and the turn itself. Far less than the endpoint may take.
@@ -187,7 +187,7 @@ async fn runner_that_is_told_to_end_keeps_what_it_asked_for() {
 /// A folder in which nothing can be written until this is dropped.
 struct ReadOnly {
     folder: PathBuf,
-    mount: Option<Mounted>,
+    mount: Option<Mount>,
 }
 
 impl ReadOnly {
@@ -201,16 +201,12 @@ impl ReadOnly {
                 mount: None,
             });
         }
-        if !mount(&["--bind"], &folder, &folder) {
+        let mount = Mount::read_only(&folder);
+        if mount.is_none() {
             skipped("a mount of the test's own");
             return None;
         }
-        let mounted = Some(Mounted(folder.clone()));
-        assert!(mount(&["-o", "remount,bind,ro"], &folder, &folder));
-        Some(Self {
-            folder,
-            mount: mounted,
-        })
+        Some(Self { folder, mount })
     }
 }
 

@@ -9,6 +9,8 @@ use integration_tests::manager::{DAEMONS, Managed};
 use integration_tests::{Said, Setup, Suite, within};
 use scripted_model::Server;
 
+use crate::mounts::Mount;
+
 /// How long somebody may wait to hear what is wrong. Far below the attempts
 /// that a gateway that is started again is worth.
 const AT_ONCE: Duration = Duration::from_secs(5);
@@ -106,11 +108,9 @@ async fn state_that_is_read_only_is_told_at_once() {
     let suite = Setup::anthropic(&model).start().await;
     suite.say("hello").await;
     let state = suite.state();
-    if !mount(&["--bind"], &state, &state) {
+    let Some(_mounted) = Mount::read_only(&state) else {
         return;
-    }
-    let _mounted = Mounted(state.clone());
-    assert!(mount(&["-o", "remount,bind,ro"], &state, &state));
+    };
     suite
         .ctl(&["status"])
         .await
@@ -127,27 +127,4 @@ async fn state_that_is_read_only_is_told_at_once() {
         said.complains(&["is read-only", &state.display().to_string()]);
     }
     assert!(began.elapsed() < AT_ONCE, "{:?}", began.elapsed());
-}
-
-/// A mount that goes with this.
-pub(crate) struct Mounted(pub(crate) std::path::PathBuf);
-
-impl Drop for Mounted {
-    fn drop(&mut self) {
-        run("umount", &["-l"], &[&self.0]);
-    }
-}
-
-/// Mounting needs root; without it there is nothing to be tested here.
-pub(crate) fn mount(options: &[&str], from: &Path, to: &Path) -> bool {
-    run("mount", options, &[from, to])
-}
-
-#[expect(clippy::disallowed_methods, reason = "mount(8) is no agent process")]
-fn run(program: &str, options: &[&str], places: &[&Path]) -> bool {
-    let status = std::process::Command::new(program)
-        .args(options)
-        .args(places)
-        .status();
-    status.is_ok_and(|status| status.success())
 }

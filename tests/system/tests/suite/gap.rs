@@ -60,7 +60,7 @@ fn clients_resume_through_restarts_of_daemons_and_of_the_target() -> Result<()> 
             .with_context(|| seen.text.clone())?;
         ensure!(pieces.len() == PIECES, "{} pieces", pieces.len());
         ensure!(pieces.is_sorted(), "out of order: {pieces:?}");
-        ensure!(seen.silence < LONGEST, "{:?}", seen.silence);
+        ensure!(seen.silence < LONGEST, "{unit}: {:?}", seen.silence);
     }
     Ok(())
 }
