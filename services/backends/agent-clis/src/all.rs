@@ -32,4 +32,10 @@ impl AgentCli {
     pub fn of_backend(name: &str) -> Option<&'static Self> {
         ALL.into_iter().find(|cli| cli.backend == name)
     }
+
+    /// The CLI that a configuration means by this name: its backend, or its program.
+    pub fn of_name(name: &str) -> Option<&'static Self> {
+        ALL.into_iter()
+            .find(|cli| [cli.backend, cli.program].contains(&name))
+    }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::cli::AgentCli;
+use crate::cli::{AgentCli, ModelApi};
 
 /// What is known of it everywhere.
 pub const CLI: AgentCli = AgentCli {
@@ -15,6 +15,7 @@ pub const CLI: AgentCli = AgentCli {
     login: "claude",
     connection: "run `claude setup-token` and set CLAUDE_CODE_OAUTH_TOKEN, or set ANTHROPIC_API_KEY",
     provider: "anthropic",
+    api: ModelApi::Messages,
     comes_first: true,
     hears_of_tools: true,
     hides_memory: false,

@@ -1,5 +1,14 @@
 //! What is known of an agent CLI.
 
+/// An API by which a CLI asks models.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ModelApi {
+    /// Anthropic's messages.
+    Messages,
+    /// OpenAI's responses.
+    Responses,
+}
+
 /// An agent CLI.
 #[derive(Debug, PartialEq, Eq)]
 pub struct AgentCli {
@@ -21,6 +30,8 @@ pub struct AgentCli {
     pub connection: &'static str,
     /// Whose models it asks.
     pub provider: &'static str,
+    /// By which of the provider's APIs it does.
+    pub api: ModelApi,
     /// Whether it answers before our own loop where no backend is configured.
     pub comes_first: bool,
     /// Whether it takes note of tools that come later (`tools/list_changed`).

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::cli::AgentCli;
+use crate::cli::{AgentCli, ModelApi};
 
 /// What is known of it everywhere.
 pub const CLI: AgentCli = AgentCli {
@@ -16,6 +16,7 @@ pub const CLI: AgentCli = AgentCli {
     login: "codex login",
     connection: "run `codex login`, or set OPENAI_API_KEY",
     provider: "openai",
+    api: ModelApi::Responses,
     comes_first: false,
     hears_of_tools: false,
     hides_memory: true,

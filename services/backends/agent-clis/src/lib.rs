@@ -9,5 +9,5 @@ pub mod codex;
 mod paths;
 
 pub use all::{ALL, Dialogue};
-pub use cli::AgentCli;
+pub use cli::{AgentCli, ModelApi};
 pub use paths::CliPaths;

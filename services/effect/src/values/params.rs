@@ -1,6 +1,7 @@
 //! `params` of agents: values that are none, and parameters that the API of no model of
 //! the agent takes.
 
+use openclaw_agent_clis::{AgentCli, ModelApi};
 use openclaw_config::key::KeyPath;
 use serde_json::{Map, Value};
 
@@ -139,10 +140,12 @@ fn apis_of_all(document: &Value) -> Vec<Api> {
 fn apis(document: &Value, agent: &Value) -> Vec<Api> {
     let backend = agent.get("backend");
     let backend = backend.or_else(|| document.pointer("/agents/defaults/backend"));
-    match backend.and_then(Value::as_str) {
-        Some("codex-cli" | "codex") => return vec![Responses],
-        Some("claude-cli" | "claude") => return vec![Messages],
-        _ => {}
+    let cli = backend.and_then(Value::as_str).and_then(AgentCli::of_name);
+    if let Some(cli) = cli {
+        return vec![match cli.api {
+            ModelApi::Messages => Messages,
+            ModelApi::Responses => Responses,
+        }];
     }
     let of_all = document.pointer("/agents/defaults/model");
     let model = agent.get("model").or(of_all);
