@@ -19,7 +19,7 @@ use crate::line::Known;
 use crate::offered::{self, State};
 use crate::output::{self, Output};
 use crate::pool;
-use crate::server::{Listener, greet};
+use crate::server::{Listener, Refused, greet};
 
 /// Bytes that wait between the two ends.
 const PIPE: usize = 1 << 16;
@@ -48,7 +48,7 @@ pub fn mcp_client(bytes: &[u8]) {
         let talk = async {
             let ends = tokio::io::split(ours);
             let listener = Listener(Arc::default());
-            if let Ok((service, tools)) = greet(ends, listener).await {
+            if let Ok((service, tools)) = greet(ends, listener, &Refused::default()).await {
                 use_tools(&service, tools, &said).await;
             }
         };

@@ -148,8 +148,8 @@ impl State {
         if left_out > 0 {
             let name = &server.name;
             self.notes.push(format!(
-                "{left_out} tools of the MCP server {name} are left out: their names are too long \
-                 or taken, or there are more than {TOOLS}"
+                "{left_out} tools of the MCP server {name} are left out: they are too large, their \
+                 names are too long or taken, or there are more than {TOOLS}"
             ));
         }
     }

@@ -1,5 +1,7 @@
 //! What a call of a server's tool gave back, as it is passed on.
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use openclaw_turn::Image;
 use rmcp::model::{CallToolResult, ContentBlock, ImageContent};
 use serde::{Deserialize, Serialize};
@@ -9,14 +11,19 @@ pub(super) const HEAD_BYTES: usize = 32 * 1024;
 /// and from the end of what is longer than both.
 pub(super) const TAIL_BYTES: usize = 32 * 1024;
 
+/// Bytes of why something failed.
+const COMPLAINT_BYTES: usize = 4096;
+
 /// Images of one call.
 const IMAGES: usize = 8;
 /// Bytes of one, as base64: what the models' providers take.
 const IMAGE_BYTES: usize = 5 * 1024 * 1024;
 /// Bytes of all of one call.
 const ALL_IMAGES_BYTES: usize = 8 * 1024 * 1024;
-/// Kinds of images that the models' providers take.
-const IMAGE_TYPES: [&str; 4] = ["image/gif", "image/jpeg", "image/png", "image/webp"];
+/// Bytes of the name of a kind that is told.
+const TYPE_BYTES: usize = 64;
+/// Digits of base64 that hold the bytes by which a kind is told.
+const BEGINNING: usize = 16;
 
 /// The text, in which images are named, and those that are passed on.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,7 +41,9 @@ impl Output {
         let blocks = result.content.into_iter().map(|block| match block {
             ContentBlock::Text(text) => text.text,
             ContentBlock::Image(image) => images.take(image),
-            ContentBlock::Audio(audio) => format!("[a sound, {}]", audio.mime_type),
+            ContentBlock::Audio(audio) => {
+                format!("[a sound, {}]", cut(&audio.mime_type, TYPE_BYTES))
+            }
             other => serde_json::to_string(&other).unwrap_or_default(),
         });
         let blocks: Vec<String> = blocks.collect();
@@ -43,7 +52,7 @@ impl Output {
             _ => blocks.join("\n"),
         };
         Self {
-            text: shortened(text),
+            text: shortened(text, HEAD_BYTES, TAIL_BYTES),
             images: images.taken,
         }
     }
@@ -60,24 +69,38 @@ impl Images {
     /// place.
     fn take(&mut self, image: ImageContent) -> String {
         let bytes = image.data.len();
-        let kind = image.mime_type.to_ascii_lowercase();
-        let why = if !IMAGE_TYPES.contains(&kind.as_str()) {
-            "a kind that models do not take"
-        } else if bytes > IMAGE_BYTES || self.bytes + bytes > ALL_IMAGES_BYTES {
+        let kind = kind_of(&image.data);
+        let why = if bytes > IMAGE_BYTES || self.bytes + bytes > ALL_IMAGES_BYTES {
             "too large to be passed on"
         } else if self.taken.len() >= IMAGES {
             "one too many to be passed on"
         } else if !is_base64(&image.data) {
             "not readable"
-        } else {
+        } else if let Some(kind) = kind {
             self.bytes += bytes;
             self.taken.push(Image {
-                mime_type: kind.clone(),
+                mime_type: kind.to_owned(),
                 data: image.data,
             });
             return format!("[an image, {kind}]");
+        } else {
+            "not of a kind that models take"
         };
-        format!("[an image, {}, {why}]", image.mime_type)
+        format!("[an image, {}, {why}]", cut(&image.mime_type, TYPE_BYTES))
+    }
+}
+
+/// The kind of an image, of those that the models' providers take, by its first bytes: a provider
+/// refuses the whole conversation for one that is not what it is said to be.
+fn kind_of(data: &str) -> Option<&'static str> {
+    let digits = data.get(..BEGINNING.min(data.len()))?;
+    let bytes = BASE64_STANDARD.decode(digits).ok()?;
+    match &bytes[..] {
+        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some("image/png"),
+        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
+        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some("image/gif"),
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P'] => Some("image/webp"),
+        _ => None,
     }
 }
 
@@ -91,14 +114,20 @@ fn is_base64(data: &str) -> bool {
         && digits.bytes().all(plain)
 }
 
+/// Why something failed, with as much of it as is told: a server chooses the words of an error,
+/// and what it sent in the place of an answer is written out.
+pub(super) fn complaint(why: &str) -> String {
+    shortened(why.to_owned(), COMPLAINT_BYTES, COMPLAINT_BYTES / 4)
+}
+
 /// The beginning and the end of a text that is too long, as of the output of a
 /// command.
-fn shortened(text: String) -> String {
-    if text.len() <= HEAD_BYTES + TAIL_BYTES {
+fn shortened(text: String, head: usize, tail: usize) -> String {
+    if text.len() <= head + tail {
         return text;
     }
-    let head = cut(&text, HEAD_BYTES);
-    let mut tail = text.len() - TAIL_BYTES;
+    let head = cut(&text, head);
+    let mut tail = text.len() - tail;
     while !text.is_char_boundary(tail) {
         tail += 1;
     }
@@ -124,6 +153,12 @@ mod tests {
 
     use super::*;
 
+    const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0";
+
+    fn of(bytes: &[u8]) -> String {
+        BASE64_STANDARD.encode(bytes)
+    }
+
     fn output(content: serde_json::Value) -> Output {
         Output::of(serde_json::from_value(json!({"content": content})).unwrap())
     }
@@ -144,7 +179,7 @@ mod tests {
             |kind: &str, data: &str| json!({"type": "image", "mimeType": kind, "data": data});
         let said = output(json!([
             {"type": "text", "text": "here"},
-            image("image/PNG", "aGVsbG8="),
+            image("image/PNG", &of(PNG)),
             image("image/svg+xml", "aGVsbG8="),
             image("image/png", "no base64!"),
             image("image/png", &"A".repeat(IMAGE_BYTES + 4)),
@@ -152,19 +187,57 @@ mod tests {
         let [image] = &said.images[..] else {
             panic!("{:?}", said.images.len());
         };
-        assert_eq!((&*image.mime_type, &*image.data), ("image/png", "aGVsbG8="));
+        assert_eq!((&*image.mime_type, &*image.data), ("image/png", &*of(PNG)));
         let lines: Vec<&str> = said.text.lines().collect();
         assert_eq!(lines[..2], ["here", "[an image, image/png]"]);
-        assert!(lines[2].contains("do not take") && lines[3].contains("not readable"));
+        assert!(lines[2].contains("not of a kind") && lines[3].contains("not readable"));
         assert!(lines[4].contains("too large"));
     }
 
     #[test]
     fn images_of_one_call_are_bounded_together() {
-        let large = "A".repeat(IMAGE_BYTES - 1024);
+        let large = of(PNG) + &"A".repeat(IMAGE_BYTES - 1024);
         let image = json!({"type": "image", "mimeType": "image/png", "data": large});
         assert_eq!(output(json!([image, image])).images.len(), 1);
-        let small = json!({"type": "image", "mimeType": "image/png", "data": "AAAA"});
+        let small = json!({"type": "image", "mimeType": "image/png", "data": of(PNG)});
         assert_eq!(output(json!(vec![small; IMAGES + 3])).images.len(), IMAGES);
+    }
+
+    #[test]
+    fn image_is_of_the_kind_that_its_bytes_say() {
+        let jpeg = of(b"\xff\xd8\xff\xe0\0\x10JFIF\0\x01");
+        for (said, data, kind) in [
+            ("image/png", of(PNG), Some("image/png")),
+            ("image/jpeg", of(PNG), Some("image/png")),
+            ("text/html", jpeg, Some("image/jpeg")),
+            ("", of(b"GIF89a\x01\0\x01\0\x80\0"), Some("image/gif")),
+            ("x", of(b"RIFF\x24\0\0\0WEBPVP8 "), Some("image/webp")),
+            ("image/webp", of(b"RIFF\x24\0\0\0WAVEfmt "), None),
+            ("image/png", of(b"hello world, I am text"), None),
+            ("image/png", of(b"\x89PNG"), None),
+            ("image/png", "\u{17e}".repeat(8), None),
+        ] {
+            let said = output(json!([{"type": "image", "mimeType": said, "data": data}]));
+            let kinds = said.images.iter().map(|image| &*image.mime_type);
+            assert_eq!(
+                kinds.collect::<Vec<_>>(),
+                Vec::from_iter(kind),
+                "{}",
+                said.text
+            );
+        }
+        let long = json!([{"type": "image", "mimeType": "x".repeat(100_000), "data": "AAAA"}]);
+        assert!(output(long).text.len() < 200);
+    }
+
+    #[test]
+    fn complaint_is_told_as_far_as_somebody_reads_it() {
+        assert_eq!(complaint("no such file"), "no such file");
+        let why = complaint(&format!("because{}!", "\u{17e}".repeat(1 << 20)));
+        assert!(
+            why.starts_with("because") && why.ends_with('!') && why.len() < 8192,
+            "{}",
+            why.len()
+        );
     }
 }

@@ -22,7 +22,7 @@ use tokio_util::codec::{FramedRead, LinesCodec};
 
 use super::line::{Call, CallFailure, CallResult, Known, LINE_BYTES, PoolMessage, Status};
 use super::output::{self, Output};
-use super::server::{END_LIMIT, Failure, Running, list, start};
+use super::server::{END_LIMIT, Failure, Running, list, start, too_much};
 use super::silence::Silence;
 
 /// How long a message waits for a server that is being started: a program that
@@ -247,7 +247,10 @@ impl Shared {
             Ok(Err(error @ (ServiceError::TransportClosed | ServiceError::TransportSend(_)))) => {
                 Err(CallFailure::Gone(self.why_gone(&call.server, &error).await))
             }
-            Ok(Err(error)) => Err(CallFailure::Gone(openclaw_daemon::failure::chain(&error))),
+            Ok(Err(error)) => {
+                let why = openclaw_daemon::failure::chain(&error);
+                Err(CallFailure::Gone(output::complaint(&why)))
+            }
             Ok(Ok(result)) if result.is_error == Some(true) => {
                 Err(CallFailure::Tool(Output::of(result)))
             }
@@ -383,6 +386,7 @@ async fn attend(shared: &Shared, index: usize, running: Running, changes: &Notif
         service,
         tools,
         words,
+        refused,
     } = running;
     let peer = service.peer().clone();
     let instructions = instructions(&peer);
@@ -410,7 +414,10 @@ async fn attend(shared: &Shared, index: usize, running: Running, changes: &Notif
     drop((child, proxies));
     Ended::Itself(match why {
         Some(why) => why,
-        None => format!("it has ended{}", words.end().await),
+        None => {
+            let last = words.end().await;
+            format!("it has ended{}", too_much(&refused).unwrap_or(last))
+        }
     })
 }
 
@@ -451,12 +458,15 @@ fn instructions(peer: &Peer<RoleClient>) -> String {
 /// As many of the tools as can be told.
 pub(super) fn ready(tools: Vec<rmcp::model::Tool>, instructions: String) -> Status {
     let all = tools.len();
-    let mut bytes = 0;
+    let mut left = TOOLS_BYTES;
+    // One that is too large takes none of the others away.
     let fits = |tool: &rmcp::model::Tool| {
-        bytes += serde_json::to_string(tool).map_or(TOOLS_BYTES, |text| text.len());
-        bytes <= TOOLS_BYTES
+        let bytes = serde_json::to_string(tool).map_or(usize::MAX, |text| text.len());
+        let rest = left.checked_sub(bytes);
+        left = rest.unwrap_or(left);
+        rest.is_some()
     };
-    let tools: Vec<_> = tools.into_iter().take(TOOLS).take_while(fits).collect();
+    let tools: Vec<_> = tools.into_iter().filter(fits).take(TOOLS).collect();
     Status::Ready {
         more: all - tools.len(),
         tools,

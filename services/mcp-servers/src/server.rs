@@ -21,9 +21,13 @@ use tokio::sync::Notify;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use super::output;
+
+mod answering;
 mod cut;
 mod greeting;
 
+pub(crate) use cut::Refused;
 #[cfg(fuzzing)]
 pub(crate) use greeting::greet;
 pub(crate) use greeting::list;
@@ -78,6 +82,7 @@ pub(crate) struct Running {
     pub(crate) service: RunningService<RoleClient, Listener>,
     pub(crate) tools: Vec<Tool>,
     pub(crate) words: LastWords,
+    pub(crate) refused: Refused,
 }
 
 /// Why one does not run.
@@ -104,16 +109,19 @@ pub(crate) async fn start(
     changes: &Arc<Notify>,
 ) -> Result<Running, Failure> {
     let mut words = None;
+    let refused = Refused::default();
     let listener = Listener(Arc::clone(changes));
-    let started = timeout(START_LIMIT, launch(server, launcher, listener, &mut words)).await;
+    let launched = launch(server, launcher, listener, &mut words, &refused);
+    let started = timeout(START_LIMIT, launched).await;
     let error = match started.unwrap_or(Err(StartError::TooSlow)) {
         Ok(running) => return Ok(running),
         Err(error) => error,
     };
     let is_hanging = matches!(error, StartError::TooSlow);
-    let mut why = openclaw_daemon::failure::chain(&error);
+    let mut why = output::complaint(&openclaw_daemon::failure::chain(&error));
     if let Some(words) = words {
-        why.push_str(&words.end().await);
+        let last = words.end().await;
+        why.push_str(&too_much(&refused).unwrap_or(last));
     }
     Err(Failure {
         words: why,
@@ -121,11 +129,17 @@ pub(crate) async fn start(
     })
 }
 
+/// Why a server was not listened to any more, to be put after what came of that.
+pub(crate) fn too_much(refused: &Refused) -> Option<String> {
+    refused.get().map(|why| format!("; it sent {why}"))
+}
+
 async fn launch(
     server: &Server,
     launcher: &Launcher,
     listener: Listener,
     words: &mut Option<LastWords>,
+    refused: &Refused,
 ) -> Result<Running, StartError> {
     let arguments: Vec<_> = server.arguments.iter().map(Into::into).collect();
     let (mut plan, mut variables) = (server.plan.clone(), server.variables.clone());
@@ -152,13 +166,14 @@ async fn launch(
         .insert(LastWords::of(stderr, secrets(&server.variables)))
         .clone();
     let proxies = bound.map(Serving::serve);
-    let (service, tools) = greeting::greet((stdout, stdin), listener).await?;
+    let (service, tools) = greeting::greet((stdout, stdin), listener, refused).await?;
     Ok(Running {
         child,
         proxies,
         service,
         tools,
         words,
+        refused: Arc::clone(refused),
     })
 }
 

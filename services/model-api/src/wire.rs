@@ -9,6 +9,7 @@ mod delta;
 mod fields;
 mod frames;
 mod grants;
+mod lenient;
 mod links;
 mod openai;
 mod options;

@@ -11,6 +11,7 @@ use openclaw_proto::runner;
 use openclaw_sessions::now_ms;
 use openclaw_settings::Settings;
 use serde_json::{Map, Value, json};
+use tokio::time::timeout;
 
 use crate::approval::{Approval, ApprovalLog, Outcome, Pending, Refused, origin};
 use crate::bus::{Bus, DomainEvent};
@@ -18,6 +19,10 @@ use crate::run::Run;
 
 /// How long a runner that is being started again is waited for.
 const ABSENCE: Duration = Duration::from_secs(10);
+
+/// How long a turn may take to say what became of a decision that its runner has. One that
+/// says nothing hears of it when it goes on.
+const SAID: Duration = Duration::from_secs(2);
 
 /// Approvals: asked, decided and announced.
 pub struct Approvals {
@@ -167,13 +172,7 @@ impl Approvals {
             self.tell_runner(&of_turn.run_id, &approval.id, decision, by)
                 .await?;
         }
-        let outcome = Outcome::Decided(decision);
-        match self.pending.settle(&approval.id, outcome) {
-            Some(approval) => self.announce(&approval, outcome, by),
-            // The turn was faster to say what the runner was told just now.
-            None if approval.of_turn.is_some() => {}
-            None => return Err(Refused::Unknown),
-        }
+        self.settled_as(&approval, decision, by).await?;
         // The turn that asked has the line of the journal.
         tracing::debug!(
             openclaw_session = approval.text("sessionKey"),
@@ -185,7 +184,28 @@ impl Approvals {
         Ok(approval)
     }
 
-    /// A decision counts when the runner has it. One that is being started again is waited for.
+    /// Ends the approval with this decision, unless it ended otherwise: of a turn's own what the
+    /// turn says counts, which may have given up or heard of somebody else's first.
+    async fn settled_as(
+        &self,
+        approval: &Approval,
+        decision: Decision,
+        by: &str,
+    ) -> Result<(), Refused> {
+        let outcome = Outcome::Decided(decision);
+        if approval.of_turn.is_some()
+            && let Ok(said) = timeout(SAID, self.pending.outcome(&approval.id)).await
+        {
+            let is_this = said == Some(outcome);
+            return is_this.then_some(()).ok_or(Refused::Unknown);
+        }
+        let approval = self.pending.settle(&approval.id, outcome);
+        let approval = approval.ok_or(Refused::Unknown)?;
+        self.announce(&approval, outcome, by);
+        Ok(())
+    }
+
+    /// The runner has to have a decision. One that is being started again is waited for.
     async fn tell_runner(
         &self,
         run_id: &str,

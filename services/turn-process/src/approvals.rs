@@ -27,8 +27,8 @@ mod behind;
 mod question;
 
 use behind::Behind;
-use question::Judgement;
 pub(crate) use question::Question;
+use question::{Asked, Judgement};
 
 /// The time that is left of a turn when a question expires: enough for the model to say what was
 /// not done.
@@ -85,7 +85,10 @@ pub(crate) enum Judged {
 #[derive(Debug)]
 pub(crate) struct Open {
     request: ApprovalRequested,
+    asked: Asked,
     grant: Grant,
+    /// Why it cannot be allowed for good.
+    only_once: Option<String>,
     /// The files that the command leads to.
     behind: Option<Behind>,
     _place: OwnedSemaphorePermit,
@@ -200,10 +203,10 @@ impl Approvals {
             Ok(behind) => behind,
             Err(why) => return Judged::Settled(Err(why)),
         };
-        let (grant, only_once) = (judgement.grant, judgement.only_once);
+        let (grant, kept) = (judgement.grant, judgement.only_once);
         let is_whole = grant.command.len() <= SHOWN_BYTES && grant.directory.len() <= WORDS_BYTES;
         let only_once = if is_whole {
-            only_once.unwrap_or_default()
+            kept.clone().unwrap_or_default()
         } else {
             "it is not shown whole".to_owned()
         };
@@ -225,26 +228,27 @@ impl Approvals {
         };
         Judged::Open(Box::new(Open {
             request,
+            asked: question.into(),
             grant,
+            only_once: kept,
             behind,
             _place: place,
         }))
     }
 
     /// Waits until somebody decides about it.
-    pub(crate) async fn wait(&self, open: Open) -> Result<(), String> {
+    pub(crate) async fn wait(&self, mut open: Open) -> Result<(), String> {
         let can_be_granted = !open.request.form.is_empty();
-        let outcome = self.decision(open.request).await;
+        let outcome = self.decision(std::mem::take(&mut open.request)).await;
         let (decision, by) = outcome.map_err(|error| {
             openclaw_daemon::failure::report("ask about a call", &error);
             let error = openclaw_daemon::failure::chain(&error);
             format!("nobody can be asked to allow it ({error}); it was not run")
         })?;
         let is_allowed = matches!(decision, Some(Decision::AllowOnce | Decision::AllowAlways));
-        if is_allowed && let Some(path) = open.behind.as_ref().and_then(Behind::changed) {
+        if is_allowed && let Some(changed) = self.changed_meanwhile(&open) {
             return Err(format!(
-                "{} is not what it was when the user was asked; it was not run. Ask again",
-                path.display()
+                "{changed} is not what it was when the user was asked; it was not run. Ask again"
             ));
         }
         match decision {
@@ -266,6 +270,20 @@ impl Approvals {
                     .to_owned(),
             ),
         }
+    }
+
+    /// What of a call is no longer what was asked about: a file that it leads to, or where it
+    /// leads itself. The agent can put a link in the place of a folder meanwhile.
+    fn changed_meanwhile(&self, open: &Open) -> Option<String> {
+        if let Some(path) = open.behind.as_ref().and_then(Behind::changed) {
+            return Some(path.display().to_string());
+        }
+        let now = {
+            let rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
+            open.asked.judge(&rules, &self.ground)
+        };
+        let is_same = now.grant == open.grant && now.only_once == open.only_once;
+        (!is_same).then(|| "where it leads".to_owned())
     }
 
     fn log_question(&self, request: &ApprovalRequested) {

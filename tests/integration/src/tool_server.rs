@@ -19,7 +19,7 @@ HOW = json.loads(sys.argv[1])
 STARTED = f"{time.time()}-{os.getpid()}"
 COUNT = 0
 LOCK = threading.Lock()
-names = ["count", "image", "large", "die", "more"] + [f"t{n}" for n in range(HOW.get("tools", 0))]
+names = ["count", "image", "large", "die", "more", "values", "within", "refuse"] + [f"t{n}" for n in range(HOW.get("tools", 0))]
 def say(message):
     with LOCK: print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
 def call(name, arguments):
@@ -31,6 +31,11 @@ def call(name, arguments):
     if name == "die":
         print("I have had enough", file=sys.stderr, flush=True)
         os._exit(3)
+    if name == "values": return [{"type": "text", "text": "x", "_meta": {"a": [0] * 1_000_000}}]
+    if name == "within":
+        inner = []
+        for _ in range(150): inner = [inner]
+        return [{"type": "text", "text": "x", "_meta": {"a": inner}}]
     if name == "large": return [{"type": "text", "text": "first" + arguments["of"] * arguments["times"] + "last"}]
     if name == "image": return [{"type": "text", "text": "look"}, {"type": "image", "mimeType": "image/png", "data": HOW["image"]}]
     if name == "more":
@@ -52,8 +57,11 @@ for line in sys.stdin:
                   "serverInfo": {"name": "test", "version": "1"}, "instructions": HOW.get("instructions", "")}
     elif method == "tools/list":
         result = {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in names]}
+        if "bulky" in HOW: result["tools"].insert(1, {"name": "bulky", "inputSchema": {"type": "object", "description": "x" * HOW["bulky"]}})
     elif method == "tools/call":
         def answer(message=message):
+            if message["params"]["name"] == "refuse":
+                return say({"id": message["id"], "error": {"code": -32000, "message": "I refuse" + "!" * 10_000_000}})
             try: result = {"content": call(message["params"]["name"], message["params"].get("arguments", {}))}
             except Exception as error: result = {"content": [{"type": "text", "text": str(error)}], "isError": True}
             say({"id": message["id"], "result": result})

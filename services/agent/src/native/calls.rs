@@ -17,6 +17,9 @@ use crate::images::Images;
 /// Calls of one reply; a model that asks for more is out of control.
 const MAX_CALLS: usize = 64;
 
+/// Bytes of the id of a call. Longer ones are not kept whole, and then not told apart.
+const ID_BYTES: usize = 200;
+
 /// Runs calls and notices loops, over the whole turn.
 pub(super) struct Calls<'a> {
     images: &'a Images,
@@ -135,9 +138,10 @@ impl<'a> Calls<'a> {
         Ok(outcomes.into_iter().flatten().collect())
     }
 
-    /// The server's id, or one of our own where it gives none or repeats one.
+    /// The server's id, or one of our own where it gives none that names a call, or repeats one.
     fn unique_id(&mut self, id: String) -> String {
-        let id = if id.is_empty() || self.used_ids.contains(&id) {
+        let is_name = !id.is_empty() && id.len() <= ID_BYTES && !id.contains(char::is_control);
+        let id = if !is_name || self.used_ids.contains(&id) {
             let run: String = self
                 .run_id
                 .chars()

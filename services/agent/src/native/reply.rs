@@ -3,6 +3,9 @@
 use openclaw_turn::{StopReason, Usage};
 use serde_json::{Map, Value};
 
+/// Texts, thoughts and calls of one answer. Each is looked for among all that came before.
+pub(super) const PARTS: usize = 2048;
+
 /// A complete answer. Its text has been emitted already, as it came.
 #[derive(Debug)]
 pub(super) struct Reply {

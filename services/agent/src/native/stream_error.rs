@@ -2,7 +2,7 @@
 
 use openclaw_turn::Code;
 
-use super::status;
+use super::{reply, status};
 use crate::failure::Failure;
 
 /// Longest piece of a malformed event in a message.
@@ -25,6 +25,10 @@ impl StreamError {
 
     pub(super) fn order(message: String) -> Self {
         Self::Malformed(message)
+    }
+
+    pub(super) fn too_many_parts() -> Self {
+        Self::Malformed(format!("it has more than {} parts", reply::PARTS))
     }
 
     pub(super) fn provider(code: Code, message: &str) -> Self {

@@ -4,6 +4,7 @@
 
 mod common;
 mod failures;
+mod hostile;
 mod limits;
 mod native;
 mod offline;

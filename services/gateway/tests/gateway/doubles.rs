@@ -5,9 +5,11 @@
 use std::collections::HashMap;
 use std::path::Path;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use futures_util::{Stream, StreamExt as _, stream};
+use openclaw_proto::approval::ApprovalResolved;
 use openclaw_proto::event::{Event, Kind};
 use openclaw_proto::wire::{memory, run, runner};
 use tokio::net::UnixListener;
@@ -35,6 +37,8 @@ struct RunnerState {
     turns: Mutex<HashMap<String, Vec<Kind>>>,
     cancelled: Mutex<Vec<(String, String)>>,
     decided: Mutex<Vec<runner::DecideApprovalRequest>>,
+    /// A turn has given up when a decision comes.
+    gives_up: AtomicBool,
     asked_to_cancel: Notify,
     news: watch::Sender<u64>,
     /// Attach calls so far.
@@ -55,6 +59,7 @@ impl Runner {
             turns: Mutex::default(),
             cancelled: Mutex::default(),
             decided: Mutex::default(),
+            gives_up: AtomicBool::default(),
             asked_to_cancel: Notify::new(),
             news: watch::Sender::new(0),
             attached: watch::Sender::new(0),
@@ -118,6 +123,11 @@ impl Runner {
     pub(crate) fn leave(&self) {
         self.stop.cancel();
         self.cut();
+    }
+
+    /// Turns give questions up at the moment in which they are decided about.
+    pub(crate) fn give_up(&self) {
+        self.play.0.gives_up.store(true, Ordering::Relaxed);
     }
 
     pub(crate) fn answer_with(&self, backend: &'static str) {
@@ -215,6 +225,17 @@ impl runner::agent_runner_server::AgentRunner for RunnerPlay {
         {
             return Err(Status::already_exists("decided"));
         }
+        let decision = openclaw_proto::approval::Decision::parse(&request.decision);
+        let gives_up = self.0.gives_up.load(Ordering::Relaxed);
+        let said = Kind::ApprovalResolved(ApprovalResolved {
+            id: request.approval_id.clone(),
+            decision: decision.filter(|_| !gives_up),
+            by: request.by.clone(),
+        });
+        if let Some(turn) = lock(&self.0.turns).get_mut(&request.run_id) {
+            turn.push(said);
+        }
+        self.0.news.send_modify(|news| *news += 1);
         decided.push(request);
         Ok(Response::new(runner::DecideApprovalResponse {}))
     }

@@ -278,6 +278,31 @@ async fn outbox_asks_and_says_there_what_was_decided_elsewhere() {
     assert!(matches!(reply.kind, Kind::Reply { .. }), "{reply:?}");
 }
 
+/// Whoever allows it as the turn gives up is not told that it ran.
+#[tokio::test]
+async fn decision_that_the_turn_does_not_take_is_refused() {
+    let suite = Suite::start().await;
+    suite.runner.give_up();
+    let mut deliveries = take(&suite, LONG).await;
+    let (accepted, _replies) = send(&suite, "k1").await;
+    let asked = Said::ApprovalRequested(Box::new(to_allow("make")));
+    suite.runner.say(&accepted.run_id, asked);
+    let question = next(&mut deliveries).await;
+    report(&suite, &question, delivered("m7")).await;
+    let allow = || {
+        suite
+            .client
+            .decide_approval("a-1", Decision::AllowOnce, "cli")
+    };
+    soon(allow()).await.unwrap_err();
+    let edit = next(&mut deliveries).await;
+    let Kind::Edit { text, .. } = &edit.kind else {
+        panic!("{edit:?}");
+    };
+    assert!(!text.contains("llowed"), "{text}");
+    soon(allow()).await.unwrap_err();
+}
+
 #[tokio::test]
 async fn outbox_tells_that_somebody_is_being_answered() {
     let suite = Suite::start().await;

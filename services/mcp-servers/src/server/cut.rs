@@ -3,6 +3,7 @@
 
 use std::io;
 use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, ReadBuf};
@@ -18,6 +19,13 @@ const TEXT_BYTES: usize = 12 * UNIT;
 /// was the answer to would be waited for in vain.
 pub(super) const LINE_BYTES: usize = 32 * UNIT;
 
+/// Signs of one message outside its texts that begin or part values: what is made of a message takes
+/// hundreds of bytes for each. One with more ends its server likewise.
+const SIGNS: usize = if cfg!(test) { 12 * UNIT } else { UNIT / 2 };
+
+/// Lists and objects within one another. More than 127 cannot be read.
+const DEPTH: usize = 100;
+
 /// Bytes of one character at most, as JSON has it: two escapes. Before the limit
 /// a text is cut where the next character begins.
 const CHARACTER_BYTES: usize = 12;
@@ -29,10 +37,14 @@ const CHUNK_BYTES: usize = 16 * 1024;
 #[derive(Debug)]
 pub(super) struct Cut<R> {
     stream: R,
+    refused: Refused,
     state: State,
     /// What was read and is to be passed on, from this byte on.
     passed: (Vec<u8>, usize),
 }
+
+/// Why a stream was not read to its end; empty: it was.
+pub(crate) type Refused = Arc<OnceLock<TooMuch>>;
 
 /// Where in its JSON the stream is.
 #[derive(Debug, Default)]
@@ -43,6 +55,20 @@ struct State {
     text: usize,
     /// Bytes of this line that were passed on.
     line: usize,
+    /// Signs of this line outside its texts.
+    signs: usize,
+    depth: usize,
+}
+
+/// Why a message is not passed on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum TooMuch {
+    #[error("a message of more than {LINE_BYTES} bytes")]
+    Bytes,
+    #[error("a message of more than {SIGNS} values")]
+    Values,
+    #[error("a message with more than {DEPTH} lists and objects within one another")]
+    Depth,
 }
 
 /// Where in a character of a text it is.
@@ -81,28 +107,40 @@ impl Character {
 }
 
 impl State {
-    /// What of `chunk` is passed on; `None`: the line is too long.
-    fn pass(&mut self, chunk: &[u8]) -> Option<Vec<u8>> {
+    /// What of `chunk` is passed on.
+    fn pass(&mut self, chunk: &[u8]) -> Result<Vec<u8>, TooMuch> {
         let mut passed = Vec::with_capacity(chunk.len());
         for &byte in chunk {
             let before = passed.len();
             self.step(byte, &mut passed);
             self.line += passed.len() - before;
             if self.line > LINE_BYTES {
-                return None;
+                return Err(TooMuch::Bytes);
+            }
+            if self.signs > SIGNS {
+                return Err(TooMuch::Values);
+            }
+            if self.depth > DEPTH {
+                return Err(TooMuch::Depth);
             }
             if byte == b'\n' {
                 // A line feed is in no text of JSON: whatever was open is over.
                 *self = Self::default();
             }
         }
-        Some(passed)
+        Ok(passed)
     }
 
     fn step(&mut self, byte: u8, passed: &mut Vec<u8>) {
         if !self.in_text {
             self.in_text = byte == b'"';
             self.text = 0;
+            self.signs += usize::from(matches!(byte, b',' | b':' | b'[' | b'{'));
+            match byte {
+                b'[' | b'{' => self.depth += 1,
+                b']' | b'}' => self.depth = self.depth.saturating_sub(1),
+                _ => {}
+            }
             passed.push(byte);
             return;
         }
@@ -129,9 +167,10 @@ impl State {
 }
 
 impl<R> Cut<R> {
-    pub(super) fn new(stream: R) -> Self {
+    pub(super) fn new(stream: R, refused: Refused) -> Self {
         Self {
             stream,
+            refused,
             state: State::default(),
             passed: (Vec::new(), 0),
         }
@@ -151,9 +190,12 @@ impl<R: AsyncRead + Unpin> AsyncRead for Cut<R> {
             if read.filled().is_empty() {
                 return Poll::Ready(Ok(()));
             }
-            let Some(passed) = self.state.pass(read.filled()) else {
-                let message = format!("a message of more than {LINE_BYTES} bytes");
-                return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, message)));
+            let passed = match self.state.pass(read.filled()) {
+                Ok(passed) => passed,
+                Err(why) => {
+                    let why = *self.refused.get_or_init(|| why);
+                    return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, why)));
+                }
             };
             self.passed = (passed, 0);
         }
@@ -173,7 +215,8 @@ mod tests {
 
     async fn through(said: &[u8]) -> io::Result<String> {
         let mut heard = String::new();
-        Cut::new(said).read_to_string(&mut heard).await?;
+        let mut cut = Cut::new(said, Refused::default());
+        cut.read_to_string(&mut heard).await?;
         Ok(heard)
     }
 
@@ -208,5 +251,35 @@ mod tests {
                 .await
                 .is_ok()
         );
+    }
+
+    #[tokio::test]
+    async fn message_of_more_values_than_can_be_held_is_refused_with_the_reason() {
+        let deep = |depth: usize| "[".repeat(depth) + "7" + &"]".repeat(depth) + "\n";
+        let wide = |count: usize| format!("[{}0]\n", "0,".repeat(count));
+        let objects = |count: usize| format!("[{}{{}}]\n", "{\"a\":[]},".repeat(count));
+        let signs_in_text = format!("{{\"a\":\"{}\"}}\n", "[{,:".repeat(SIGNS / 2));
+        for (said, why) in [
+            (deep(DEPTH), None),
+            (deep(DEPTH + 1), Some(TooMuch::Depth)),
+            // What is closed again is not within another.
+            ("[{}],".repeat(2 * DEPTH) + "\n", None),
+            (wide(SIGNS - 1), None),
+            (wide(SIGNS), Some(TooMuch::Values)),
+            (objects(SIGNS / 4 + 1), Some(TooMuch::Values)),
+            (signs_in_text, None),
+            // Each message has its own count.
+            (wide(SIGNS - 1).repeat(2), None),
+        ] {
+            let refused = Refused::default();
+            let mut heard = String::new();
+            let mut cut = Cut::new(said.as_bytes(), Arc::clone(&refused));
+            let read = cut.read_to_string(&mut heard).await;
+            assert_eq!(
+                (refused.get(), read.is_err()),
+                (why.as_ref(), why.is_some()),
+                "{why:?}"
+            );
+        }
     }
 }

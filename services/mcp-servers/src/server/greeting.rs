@@ -1,12 +1,15 @@
 //! Greeting a server and asking it for its tools.
 
+use std::sync::Arc;
+
 use rmcp::model::{PaginatedRequestParams, Tool};
 use rmcp::service::{Peer, RunningService, ServiceError};
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::{RoleClient, ServiceExt as _};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::cut::{self, Cut};
+use super::answering::Answering;
+use super::cut::{self, Cut, Refused};
 use super::{Listener, StartError};
 
 /// Tools after which a server is not asked for more: far more than one may
@@ -18,18 +21,22 @@ const TOOLS: usize = 1024;
 const PAGES: usize = 64;
 
 /// Greets the server at the other end of its standard output and input, and asks
-/// it for its tools.
+/// it for its tools. `refused` hears why it is not listened to any more.
 pub(crate) async fn greet<R, W>(
     (stdout, stdin): (R, W),
     listener: Listener,
+    refused: &Refused,
 ) -> Result<(RunningService<RoleClient, Listener>, Vec<Tool>), StartError>
 where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let lines = AsyncRwTransport::new_client(Cut::new(stdout), stdin);
+    let lines = AsyncRwTransport::new_client(Cut::new(stdout, Arc::clone(refused)), stdin);
     let lines = lines.with_max_line_length(cut::LINE_BYTES);
-    let service = listener.serve(lines).await.map_err(Box::new)?;
+    let service = listener
+        .serve(Answering::new(lines))
+        .await
+        .map_err(Box::new)?;
     let tools = list(&service).await?;
     Ok((service, tools))
 }
@@ -52,7 +59,6 @@ pub(crate) async fn list(peer: &Peer<RoleClient>) -> Result<Vec<Tool>, ServiceEr
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use serde_json::{Value, json};
@@ -96,7 +102,7 @@ mod tests {
         tokio::spawn(answer(theirs, on_a_page, Arc::clone(&pages)));
         let ends = tokio::io::split(ours);
         let listener = Listener(Arc::default());
-        let (_service, tools) = greet(ends, listener).await.unwrap();
+        let (_service, tools) = greet(ends, listener, &Refused::default()).await.unwrap();
         (tools.len(), pages.load(Ordering::Relaxed))
     }
 

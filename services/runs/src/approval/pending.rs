@@ -125,6 +125,13 @@ impl Pending {
         first.then(|| entry.approval.clone())
     }
 
+    /// Waits until `id` has ended, however late; `None`: it is not known any more.
+    pub(crate) async fn outcome(&self, id: &str) -> Option<Outcome> {
+        let mut outcome = self.lock().get(id)?.outcome.subscribe();
+        let ended = outcome.wait_for(Option::is_some).await.ok()?;
+        ended.map(|(outcome, _)| outcome)
+    }
+
     /// Waits for the decision about `id`.
     pub async fn wait(&self, id: &str) -> Result<(Approval, Outcome), Refused> {
         let (approval, mut outcome) = {

@@ -1,5 +1,6 @@
-//! What a command leads to beside its words: files that it may run or obey. Who allows a
-//! command once has looked at these; so it does not run when they are others by then.
+//! What a command leads to beside its words: files that it may run or obey, folders, and where
+//! links lead. Who allows a command once has looked at these; so it does not run when they are
+//! others by then.
 //!
 //! What these files lead to in turn is not looked at, so nothing is allowed for good by it.
 
@@ -64,7 +65,7 @@ const OBEYED: [&str; 34] = [
 /// the value of an option.
 const BETWEEN: &str = "'\"`$<>(){}|&;=,:@\\";
 
-/// The files that a command led to when somebody was asked about it.
+/// The places that a command led to when somebody was asked about it.
 #[derive(Debug)]
 pub(super) struct Behind {
     /// With a key of its own: nobody can make another file with the same sum.
@@ -77,7 +78,26 @@ pub(super) struct Behind {
 struct Looked {
     path: PathBuf,
     is_read: bool,
-    found: Option<Fingerprint>,
+    seen: Seen,
+}
+
+/// What a name led to.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Seen {
+    /// The hash of where it lies, links followed; `None`: that cannot be told.
+    place: Option<u64>,
+    found: Found,
+}
+
+/// What was there.
+#[derive(Debug, Default, PartialEq, Eq)]
+enum Found {
+    /// Neither a folder nor a file that can be read.
+    #[default]
+    Nothing,
+    /// One that comes later may hold anything.
+    Folder,
+    File(Fingerprint),
 }
 
 /// A regular file.
@@ -110,21 +130,21 @@ impl Behind {
             let names = pieces.iter().map(String::as_str).chain(OBEYED);
             for path in names.map(|name| folder.join(name)) {
                 let is_read = read < READ;
-                let found = look(&path, &hasher, is_read);
-                read += usize::from(found.is_some());
+                let seen = Seen::at(&path, &hasher, is_read);
+                read += usize::from(matches!(seen.found, Found::File(_)));
                 files.push(Looked {
                     path,
                     is_read,
-                    found,
+                    seen,
                 });
             }
         }
         Ok(Self { hasher, files })
     }
 
-    /// The first of these files that is another now.
+    /// The first of these places that is another now.
     pub(super) fn changed(&self) -> Option<&Path> {
-        let is_other = |it: &&Looked| look(&it.path, &self.hasher, it.is_read) != it.found;
+        let is_other = |it: &&Looked| Seen::at(&it.path, &self.hasher, it.is_read) != it.seen;
         let changed = self.files.iter().find(is_other)?;
         Some(&changed.path)
     }
@@ -156,9 +176,26 @@ fn pieces(command: &Value) -> BTreeSet<String> {
     names.collect()
 }
 
-/// The regular file that `path` leads to.
-fn look(path: &Path, hasher: &RandomState, is_read: bool) -> Option<Fingerprint> {
-    let path = target::resolve(path).ok()?;
+impl Seen {
+    /// What `path` leads to.
+    fn at(path: &Path, hasher: &RandomState, is_read: bool) -> Self {
+        let Ok(reached) = target::resolve(path) else {
+            return Self::default();
+        };
+        let file = || fingerprint(&reached, hasher, is_read).map(Found::File);
+        Self {
+            place: Some(hasher.hash_one(&reached)),
+            found: if reached.is_dir() {
+                Found::Folder
+            } else {
+                file().unwrap_or_default()
+            },
+        }
+    }
+}
+
+/// The regular file at `path`, which is no link.
+fn fingerprint(path: &Path, hasher: &RandomState, is_read: bool) -> Option<Fingerprint> {
     let folder = Folder::open(path.parent()?).ok()??;
     let (file, status) = folder.open_file(path.file_name()?).ok()??;
     let is_whole = is_read && u64::try_from(status.st_size).is_ok_and(|it| it <= FILE_BYTES);
@@ -231,6 +268,37 @@ mod tests {
         }
         assert!(!is_held("sh build.sh", "notes"));
         assert!(is_held("sh build.sh # many", "build.sh"));
+    }
+
+    #[test]
+    fn behind_a_command_is_also_where_its_words_lead() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for name in ["ws", "first", "second"] {
+            fs::create_dir(root.join(name)).unwrap();
+        }
+        let (ws, link) = (root.join("ws"), root.join("ws/link"));
+        let behind = |line: &str| Behind::of(&json!(line), &ws).unwrap();
+
+        // A folder that is not there yet, and a script in it.
+        let absent = behind("cd link && sh build.sh");
+        assert_eq!(absent.changed(), None);
+        fs::create_dir(&link).unwrap();
+        assert_eq!(absent.changed(), Some(link.as_path()));
+        fs::remove_dir(&link).unwrap();
+
+        // A link to a folder, under which nothing is that the command makes.
+        symlink("../first", &link).unwrap();
+        let through = ["touch link/a", "rm -rf link/*", "cp -r x link"].map(behind);
+        for one in &through {
+            assert_eq!(one.changed(), None);
+        }
+        fs::remove_file(&link).unwrap();
+        symlink("../second", &link).unwrap();
+        for one in &through {
+            assert!(one.changed().is_some(), "{one:?}");
+        }
     }
 
     #[test]

@@ -25,6 +25,40 @@ pub(crate) struct Question<'a> {
     pub(crate) reach: String,
 }
 
+/// A call about which somebody is asked, kept until they decide.
+#[derive(Debug)]
+pub(super) struct Asked {
+    tool: String,
+    arguments: Value,
+    only_reads: bool,
+    reach: String,
+}
+
+impl Asked {
+    /// The verdict on it now: where its words lead may have changed meanwhile.
+    pub(super) fn judge(&self, rules: &Rules, ground: &TurnPaths) -> Judgement {
+        let question = Question {
+            call_id: "",
+            tool: &self.tool,
+            arguments: &self.arguments,
+            only_reads: self.only_reads,
+            reach: self.reach.clone(),
+        };
+        question.judge(rules, ground)
+    }
+}
+
+impl From<&Question<'_>> for Asked {
+    fn from(question: &Question<'_>) -> Self {
+        Self {
+            tool: question.tool.to_owned(),
+            arguments: question.arguments.clone(),
+            only_reads: question.only_reads,
+            reach: question.reach.clone(),
+        }
+    }
+}
+
 /// The verdict on a call.
 #[derive(Debug)]
 pub(super) struct Judgement {
@@ -41,8 +75,7 @@ impl Question<'_> {
         let (verdict, grant, only_once) = if is_command(self.tool) {
             self.judge_command(rules, ground)
         } else {
-            let (verdict, grant) = self.judge_call(rules, ground);
-            (verdict, grant, None)
+            self.judge_call(rules, ground)
         };
         let is_useless = rules.ask == Ask::Always;
         Judgement {
@@ -76,12 +109,15 @@ impl Question<'_> {
         (verdict, grant, only_once)
     }
 
-    fn judge_call(&self, rules: &Rules, ground: &TurnPaths) -> (Verdict, Grant) {
+    fn judge_call(&self, rules: &Rules, ground: &TurnPaths) -> (Verdict, Grant, Option<String>) {
         let (concern, reached) = if effect::writes(self.tool) {
             self.writes(ground)
         } else {
-            (self.concern(rules), String::new())
+            (self.concern(rules), Some(String::new()))
         };
+        // Another time it may write anywhere else.
+        let only_once = reached.is_none().then(|| concern.clone()).flatten();
+        let reached = reached.unwrap_or_default();
         let grant = Grant {
             form: Form::Call,
             // What a link leads to may change; then it is another call.
@@ -89,7 +125,14 @@ impl Question<'_> {
             command: format!("{} {reached}{}{}", self.tool, self.arguments, self.by()),
             directory: ground.directory("").display().to_string(),
         };
-        (rules.judge_call(self.tool, &grant, concern), grant)
+        // What was granted before this was looked at does not hold either.
+        let verdict = match (&only_once, rules.ask) {
+            (Some(concern), Ask::OnMiss) if rules.granted.contains(&grant) => {
+                rules.asks(concern.clone())
+            }
+            _ => rules.judge_call(self.tool, &grant, concern),
+        };
+        (verdict, grant, only_once)
     }
 
     /// On a line of its own, which no argument has: JSON writes line ends out.
@@ -100,20 +143,21 @@ impl Question<'_> {
         }
     }
 
-    /// What there is to ask about a call that changes files, and which those are.
-    fn writes(&self, ground: &TurnPaths) -> (Option<String>, String) {
+    /// What there is to ask about a call that changes files, and which those are; `None`: that
+    /// cannot be told.
+    fn writes(&self, ground: &TurnPaths) -> (Option<String>, Option<String>) {
         match ground.outside(self.tool, self.arguments) {
-            Ok(outside) if outside.is_empty() => (None, String::new()),
+            Ok(outside) if outside.is_empty() => (None, Some(String::new())),
             Ok(outside) => {
                 let outside: Vec<_> = outside.iter().map(|it| it.display().to_string()).collect();
                 let outside = outside.join(" ");
                 let concern =
                     format!("it writes outside the workspace, or what git obeys in it: {outside}");
-                (Some(concern), format!("{outside} "))
+                (Some(concern), Some(format!("{outside} ")))
             }
             Err(why) => {
                 let concern = format!("it cannot be told where it writes: {why}");
-                (Some(concern), String::new())
+                (Some(concern), None)
             }
         }
     }

@@ -383,3 +383,86 @@ async fn script_that_changed_while_it_was_asked_about_does_not_run() {
     let (_, outcome, _scene) = allowed_after("rm build.sh", rewrite).await;
     assert_eq!(outcome, Ok(()));
 }
+
+/// Asks about a call of `tool` in a workspace with the folder `sub`, in whose place a link is
+/// put that leads out before it is allowed; what came of it.
+async fn allowed_after_a_link(tool: &'static str, arguments: Value) -> Result<(), String> {
+    let mut scene = scene(Duration::from_secs(60));
+    let folder = scene._folder.path().to_owned();
+    let elsewhere = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.join("sub")).unwrap();
+    std::os::unix::fs::symlink("/etc", folder.join("link")).unwrap();
+    let approvals = Arc::clone(&scene.approvals);
+    let asking = tokio::spawn(async move {
+        approvals
+            .ask(Question {
+                call_id: "c",
+                tool,
+                arguments: &arguments,
+                only_reads: false,
+                reach: String::new(),
+            })
+            .await
+    });
+    let request = requested(&mut scene.reader).await;
+    std::fs::remove_dir(folder.join("sub")).unwrap();
+    std::fs::remove_file(folder.join("link")).unwrap();
+    for name in ["sub", "link"] {
+        std::os::unix::fs::symlink(elsewhere.path(), folder.join(name)).unwrap();
+    }
+    allow_for_good(&scene.approvals, request.id);
+    let outcome = asking.await.unwrap();
+    let granted = scene.approvals.rules.lock().unwrap().granted.len();
+    assert_eq!(granted, 0, "granted where it does not lead any more");
+    outcome
+}
+
+#[tokio::test]
+async fn call_that_leads_elsewhere_by_now_does_not_run() {
+    for (tool, arguments) in [
+        ("exec", json!({"command": "rm a", "workdir": "sub"})),
+        ("exec", json!({"command": ["rm", "a"], "workdir": "sub"})),
+        ("exec", json!({"command": "rm sub/a"})),
+        ("exec", json!({"command": "make", "workdir": "sub"})),
+        ("exec", json!({"command": "rm link/a"})),
+        ("write_file", json!({"path": "link/a", "content": ""})),
+        ("Write", json!({"file_path": "link/a", "content": ""})),
+    ] {
+        let shown = arguments.to_string();
+        let why = allowed_after_a_link(tool, arguments).await.unwrap_err();
+        assert!(why.contains("is not what it was"), "{shown}: {why}");
+    }
+}
+
+/// Where a path through a process leads is another place whenever that process likes.
+#[tokio::test]
+async fn write_of_which_it_cannot_be_told_where_is_allowed_this_time_only() {
+    let mut scene = scene(Duration::from_secs(60));
+    let arguments = json!({"path": "/proc/self/cwd/a", "content": ""});
+    let (asked, approvals) = (arguments.clone(), Arc::clone(&scene.approvals));
+    let asking = tokio::spawn(async move {
+        approvals
+            .ask(Question {
+                call_id: "c",
+                tool: "write_file",
+                arguments: &asked,
+                only_reads: false,
+                reach: String::new(),
+            })
+            .await
+    });
+    let request = requested(&mut scene.reader).await;
+    assert_eq!(request.form, "", "{request:?}");
+    assert!(request.only_once.contains("cannot be told"), "{request:?}");
+    allow_for_good(&scene.approvals, request.id);
+    assert_eq!(asking.await.unwrap(), Ok(()));
+    assert_eq!(settled(&scene.approvals, "write_file", &arguments), None);
+    // Nor does a grant hold of before.
+    let grant = Grant {
+        form: openclaw_tools::approval::Form::Call,
+        command: request.command,
+        directory: request.cwd,
+    };
+    scene.approvals.rules.lock().unwrap().granted.push(grant);
+    assert_eq!(settled(&scene.approvals, "write_file", &arguments), None);
+}

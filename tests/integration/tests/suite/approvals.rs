@@ -461,3 +461,87 @@ async fn has_run(suite: &Suite, text: &str) {
     })
     .await;
 }
+
+/// Whoever is told that it was allowed, or denied, is told the truth.
+#[tokio::test]
+async fn approvals_of_two_who_decide_at_once_one_counts() {
+    let (suite, model) = scene().await;
+    for round in ["a", "b", "c", "d"] {
+        let (talk, waiting) = asking(&suite, &model, &format!("touch {round}")).await;
+        let (id, short) = (id(&waiting), &id(&waiting)[..8]);
+        let [allow, deny, again] = [("allow", id), ("deny", short), ("deny", id)]
+            .map(|(word, id)| ["approvals", word, id]);
+        let (allowed, denied, late) =
+            tokio::join!(suite.ctl(&allow), suite.ctl(&deny), suite.ctl(&again));
+        talk.end().await.ok();
+        let won = [&allowed, &denied, &late].map(|said| said.code == 0);
+        let count = won.iter().filter(|won| **won).count();
+        assert_eq!(count, 1, "{allowed} {denied} {late}");
+        assert_eq!(suite.written(round).is_some(), won[0], "{allowed}");
+        let decided = list(&suite).await["decided"][0]["decision"].clone();
+        assert_eq!(decided == "allow-once", won[0], "{decided}");
+    }
+}
+
+/// A decision is for one call and not for its words: the same ones, asked for twice in one
+/// answer, are two questions.
+#[tokio::test]
+async fn approvals_one_decision_lets_one_of_two_equal_calls_run() {
+    let (suite, model) = scene().await;
+    let call = || scripted_model::ToolCall {
+        name: "execute_shell".to_owned(),
+        arguments: json!({"command": "echo x >> a"}),
+    };
+    model.push(Scenario::tools([call(), call()]));
+    let mut talk = suite.begin(&["message", "--json", "go on"]);
+    talk.hear("\"approval_requested\"").await;
+    let first = list(&suite).await["waiting"][0].clone();
+    suite.ctl(&["approvals", "allow", id(&first)]).await.ok();
+    talk.hear("\"approval_requested\"").await;
+    let second = list(&suite).await["waiting"][0].clone();
+    assert_ne!(id(&first), id(&second));
+    let again = suite.ctl(&["approvals", "allow", id(&first)]).await;
+    again.ended(1).complains(&["nothing waits under"]);
+    suite.ctl(&["approvals", "deny", id(&second)]).await.ok();
+    talk.end().await.ok();
+    assert_eq!(suite.written("a").as_deref(), Some("x\n"));
+}
+
+/// An agent that has more than its workspace puts a link in the place of what was shown.
+#[tokio::test]
+async fn approvals_place_that_became_a_link_meanwhile_is_not_written_to() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    let model = Server::start().await.unwrap();
+    let granted = tempfile::tempdir().unwrap();
+    let everybody = std::fs::Permissions::from_mode(0o777);
+    std::fs::set_permissions(granted.path(), everybody).unwrap();
+    let suite = Setup::anthropic(&model)
+        .set("tools.exec.ask", "on-miss")
+        .set("sandbox.paths.rw", json!([granted.path()]))
+        .start()
+        .await;
+    for (tool, arguments) in [
+        (
+            "execute_shell",
+            json!({"command": "touch a", "workdir": "sub"}),
+        ),
+        ("execute_shell", json!({"command": "touch sub/a"})),
+        ("execute_shell", json!({"command": "cd sub && touch a"})),
+    ] {
+        let sub = suite.workspace().join("sub");
+        std::fs::create_dir_all(&sub).unwrap();
+        model.forget();
+        model.push(Scenario::tool(tool, arguments.clone()));
+        let mut talk = suite.begin(&["message", "--json", "go on"]);
+        talk.hear("\"approval_requested\"").await;
+        let waiting = list(&suite).await["waiting"][0].clone();
+        std::fs::remove_dir(&sub).unwrap();
+        symlink(granted.path(), &sub).unwrap();
+        suite.ctl(&["approvals", "allow", id(&waiting)]).await.ok();
+        talk.end().await.ok();
+        assert!(!granted.path().join("a").exists(), "{arguments}");
+        let words = told(&model, 2).await;
+        assert!(words.contains("is not what it was"), "{arguments}: {words}");
+        std::fs::remove_file(&sub).unwrap();
+    }
+}

@@ -116,3 +116,55 @@ async fn instructions_of_a_server_reach_the_prompt_within_a_budget() {
         assert!(!asked.contains(&"x".repeat(3000)));
     }
 }
+
+/// The server is ended, which is told, and there again with the next message.
+#[tokio::test]
+async fn result_of_more_than_can_be_held_is_refused_and_the_session_goes_on() {
+    let (model, server) = (Server::start().await.unwrap(), ToolServer::default());
+    let suite = picture(Setup::anthropic(&model), &server).start().await;
+    for (tool, why) in [
+        (
+            "test__values",
+            "it sent a message of more than 524288 values",
+        ),
+        (
+            "test__within",
+            "it sent a message with more than 100 lists and objects",
+        ),
+    ] {
+        let called = call(&suite, &model, tool, json!({})).await;
+        assert_eq!(called["success"], false, "{called}");
+        assert!(called.to_string().contains(why), "{called}");
+        let called = call(&suite, &model, "test__count", json!({})).await;
+        assert_eq!(called["success"], true, "{called}");
+    }
+}
+
+#[tokio::test]
+async fn words_of_an_error_are_told_as_far_as_somebody_reads_them() {
+    let (model, server) = (Server::start().await.unwrap(), ToolServer::default());
+    let suite = picture(Setup::anthropic(&model), &server).start().await;
+    let called = call(&suite, &model, "test__refuse", json!({})).await;
+    assert_eq!(called["success"], false, "{called}");
+    let told = called.to_string();
+    assert!(
+        told.contains("I refuse!") && told.len() < 16_384,
+        "{}",
+        told.len()
+    );
+}
+
+#[tokio::test]
+async fn tool_that_is_too_large_takes_no_other_away() {
+    let (model, server) = (Server::start().await.unwrap(), ToolServer::default());
+    let entry = server.entry(&json!({"bulky": 10_000_000}));
+    let suite = Setup::anthropic(&model)
+        .set("tools.exec.ask", "off")
+        .set("mcp.servers.test", entry)
+        .start()
+        .await;
+    let called = call(&suite, &model, "test__image", json!({})).await;
+    assert_ne!(called["error"]["type"], "unknown_tool", "{called}");
+    let called = call(&suite, &model, "test__bulky", json!({})).await;
+    assert_eq!(called["error"]["type"], "unknown_tool", "{called}");
+}

@@ -1,5 +1,7 @@
 //! The request body.
 
+use std::collections::HashSet;
+
 use openclaw_turn::{Image, Thought};
 use serde::Serialize;
 use serde_json::Value;
@@ -119,9 +121,10 @@ pub(in crate::native) fn body(model: &Model, prompt: &Prompt<'_>) -> serde_json:
     let messages = prompt.entries.iter();
     // Where it is not to think, it takes back nothing of earlier turns.
     let thinks = prompt.thinking_tokens > 0;
+    let mut ids = Ids::default();
     let mut messages: Vec<Message<'_>> = messages
         .filter(|it| model.sees_images || !matches!(it, Entry::Pictures(_)))
-        .map(|it| message(it, model, thinks))
+        .map(|it| message(it, model, thinks, &mut ids))
         .collect();
     if let Some(Block::Text { cache_control, .. } | Block::ToolResult { cache_control, .. }) =
         messages.last_mut().and_then(|last| last.content.last_mut())
@@ -151,7 +154,7 @@ fn tool_of(definition: &openclaw_tools::ToolDefinition) -> Tool<'_> {
     }
 }
 
-fn message<'a>(entry: &'a Entry, model: &Model, thinks: bool) -> Message<'a> {
+fn message<'a>(entry: &'a Entry, model: &Model, thinks: bool, ids: &mut Ids<'a>) -> Message<'a> {
     match entry {
         Entry::User(said) => Message {
             role: "user",
@@ -166,13 +169,13 @@ fn message<'a>(entry: &'a Entry, model: &Model, thinks: bool) -> Message<'a> {
         },
         Entry::Assistant(assistant) => Message {
             role: "assistant",
-            content: assistant_blocks(assistant, model, thinks),
+            content: assistant_blocks(assistant, model, thinks, ids),
         },
         Entry::Results(outcomes) => Message {
             role: "user",
             content: outcomes
                 .iter()
-                .map(|it| result(it, model.sees_images))
+                .map(|it| result(it, model.sees_images, ids))
                 .collect(),
         },
     }
@@ -186,13 +189,19 @@ fn text(text: &str, cache_control: Option<CacheControl>) -> Option<Block<'_>> {
     })
 }
 
-fn assistant_blocks<'a>(assistant: &'a Assistant, model: &Model, thinks: bool) -> Vec<Block<'a>> {
+fn assistant_blocks<'a>(
+    assistant: &'a Assistant,
+    model: &Model,
+    thinks: bool,
+    ids: &mut Ids<'a>,
+) -> Vec<Block<'a>> {
+    ids.waiting.clear();
     let earlier = assistant.earlier.iter();
     let earlier = earlier.filter(|thinking| thinks && model.takes(thinking));
     let earlier = earlier.flat_map(|thinking| thinking.thoughts.iter().map(thought));
     let thinking = assistant.thinking.iter().map(Block::Thought);
     let calls = assistant.calls.iter().map(|call| Block::ToolUse {
-        id: plain_id(&call.id),
+        id: ids.of_call(&call.id),
         name: &call.name,
         input: &call.arguments,
     });
@@ -215,9 +224,9 @@ fn thought(thought: &Thought) -> Block<'_> {
     }
 }
 
-fn result(outcome: &Outcome, sees_images: bool) -> Block<'_> {
+fn result<'a>(outcome: &'a Outcome, sees_images: bool, ids: &mut Ids<'a>) -> Block<'a> {
     Block::ToolResult {
-        tool_use_id: plain_id(&outcome.call_id),
+        tool_use_id: ids.of_result(&outcome.call_id),
         content: content(outcome, sees_images),
         is_error: outcome.is_error,
         cache_control: None,
@@ -243,6 +252,32 @@ fn source(image: &Image) -> Source<'_> {
         kind: "base64",
         media_type: &image.mime_type,
         data: &image.data,
+    }
+}
+
+/// The ids of a request's calls. The API refuses a conversation that has one twice, which that
+/// of a server has that begins to count anew with each answer.
+#[derive(Default)]
+struct Ids<'a> {
+    used: HashSet<String>,
+    /// The calls of the last answer that have no result yet: their ids, and those that are sent.
+    waiting: Vec<(&'a str, String)>,
+}
+
+impl<'a> Ids<'a> {
+    fn of_call(&mut self, id: &'a str) -> String {
+        let plain = plain_id(id);
+        let others = (2..).map(|number| format!("{plain}_{number}"));
+        let mut all = std::iter::once(plain.clone()).chain(others);
+        let sent = all.find(|it| !self.used.contains(it)).unwrap_or(plain);
+        self.used.insert(sent.clone());
+        self.waiting.push((id, sent.clone()));
+        sent
+    }
+
+    fn of_result(&mut self, id: &str) -> String {
+        let call = self.waiting.iter().position(|(known, _)| *known == id);
+        call.map_or_else(|| plain_id(id), |at| self.waiting.remove(at).1)
     }
 }
 

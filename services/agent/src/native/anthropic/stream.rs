@@ -4,7 +4,7 @@ use openclaw_turn::{Code, StopReason, Usage};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::native::reply::{Delta, RawCall, Reply, Signed};
+use crate::native::reply::{self, Delta, RawCall, Reply, Signed};
 use crate::native::stream_error::StreamError;
 
 /// Puts an answer together.
@@ -208,6 +208,9 @@ impl Stream {
                 "content block {index} is started twice"
             )));
         }
+        if self.blocks.len() >= reply::PARTS {
+            return Err(StreamError::too_many_parts());
+        }
         let field = |name: &str| block[name].as_str().unwrap_or_default().to_owned();
         // Some compatible servers do not say where a block ends.
         let mut deltas = self.signatures();
@@ -251,14 +254,16 @@ impl Stream {
             )));
         };
         match (block, delta) {
-            (Block::Text(text), BlockDelta::TextDelta { text: more }) => {
+            (Block::Text(text), BlockDelta::TextDelta { text: more }) if !more.is_empty() => {
                 text.push_str(&more);
                 return Ok(vec![Delta::Text(more)]);
             }
             (Block::Call(call), BlockDelta::InputJsonDelta { partial_json }) => {
                 call.arguments.push_str(&partial_json);
             }
-            (Block::Thinking { text, .. }, BlockDelta::ThinkingDelta { thinking }) => {
+            (Block::Thinking { text, .. }, BlockDelta::ThinkingDelta { thinking })
+                if !thinking.is_empty() =>
+            {
                 text.push_str(&thinking);
                 return Ok(vec![Delta::Thinking(thinking)]);
             }

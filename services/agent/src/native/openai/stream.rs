@@ -4,7 +4,7 @@ use openclaw_turn::{Code, StopReason, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::native::reply::{Delta, RawCall, Reply};
+use crate::native::reply::{self, Delta, RawCall, Reply};
 use crate::native::stream_error::StreamError;
 
 /// Puts an answer together.
@@ -101,7 +101,11 @@ impl Stream {
         };
         self.finish = choice.finish_reason.or(self.finish.take());
         let delta = choice.delta.or(choice.message).unwrap_or_default();
-        Ok(self.extend(delta))
+        let deltas = self.extend(delta);
+        if self.calls.len() > reply::PARTS {
+            return Err(StreamError::too_many_parts());
+        }
+        Ok(deltas)
     }
 
     /// Whether nothing more can come.
