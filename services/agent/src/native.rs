@@ -5,6 +5,7 @@ mod anthropic;
 mod calls;
 mod client;
 mod conversation;
+mod counts;
 mod openai;
 mod pictures;
 mod prompt;

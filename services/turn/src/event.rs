@@ -105,6 +105,20 @@ pub struct Usage {
     pub cache_write: u64,
 }
 
+/// Numbers up to this one are whole as JavaScript has them (2^53).
+const LARGEST_COUNT: f64 = 9_007_199_254_740_992.0;
+
+/// The count that a provider means by a number with a point (`12.0`); `None`: it is none.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "it is whole, not negative and not too large"
+)]
+pub fn whole_count(number: f64) -> Option<u64> {
+    let is_count = (0.0..=LARGEST_COUNT).contains(&number) && number.fract() == 0.0;
+    is_count.then_some(number as u64)
+}
+
 /// Why a turn that did not fail is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -24,7 +24,7 @@ mod request;
 mod version;
 
 pub use code::{Code, Problem};
-pub use event::{Event, StopReason, Usage};
+pub use event::{Event, StopReason, Usage, whole_count};
 pub use hint::Hint;
 pub use history::{HistoryCall, HistoryEntry, SignedThinking, Thought};
 pub use host_answer::{ApprovalQuestion, HostAnswer, HostCall, HostFailure, HostLine, Image};

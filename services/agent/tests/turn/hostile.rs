@@ -93,6 +93,62 @@ async fn hostile_pieces_in_which_there_is_nothing_are_not_told() {
     assert!(outcome.events.len() < 10, "{}", outcome.events.len());
 }
 
+/// What was used is told as far as it can be understood, and the answer is there.
+#[tokio::test]
+async fn hostile_counts_of_what_was_used_lose_no_answer() {
+    for (told, input) in [
+        (json!({"input_tokens": 7.0, "output_tokens": 3}), 7),
+        (json!({"input_tokens": 1.5, "output_tokens": 3}), 0),
+        (json!({"input_tokens": -1, "output_tokens": 3}), 0),
+        (json!({"input_tokens": 1e300, "output_tokens": 3}), 0),
+        (json!({"input_tokens": "7", "output_tokens": 3}), 0),
+        (
+            json!({"output_tokens": 3, "cache_read_input_tokens": []}),
+            0,
+        ),
+    ] {
+        let start = json!({"type": "message_start", "message": {"usage": null}});
+        let delta = json!({"stop_reason": "end_turn"});
+        let events = [
+            start,
+            started(json!(0), json!({"type": "text", "text": "here"})),
+            json!({"type": "message_delta", "delta": delta, "usage": told}),
+            json!({"type": "message_stop"}),
+        ];
+        let outcome = ask("anthropic", vec![Answer::sse(&anthropic(&events))]).await;
+        assert_eq!(outcome.text(), "here", "{told}: {}", outcome.end());
+        let usage = outcome.of("usage")[0];
+        assert_eq!(
+            (&usage["input"], &usage["output"]),
+            (&json!(input), &json!(3))
+        );
+    }
+    for (told, input) in [
+        (
+            json!({"prompt_tokens": 7.0, "completion_tokens": 3, "prompt_tokens_details": "none"}),
+            7,
+        ),
+        (
+            json!({"prompt_tokens": {}, "completion_tokens": 3, "prompt_tokens_details": {"cached_tokens": -5}}),
+            0,
+        ),
+    ] {
+        let mut last = chunk(json!({"content": "here"}), Some("stop"));
+        last["usage"] = told;
+        let outcome = ask("openai", vec![Answer::sse(&openai(&[last]))]).await;
+        assert_eq!(outcome.text(), "here", "{}", outcome.end());
+        let usage = outcome.of("usage")[0];
+        assert_eq!(
+            (&usage["input"], &usage["output"]),
+            (&json!(input), &json!(3))
+        );
+    }
+    let mut last = chunk(json!({"content": "here"}), Some("stop"));
+    last["usage"] = json!("unknown");
+    let outcome = ask("openai", vec![Answer::sse(&openai(&[last]))]).await;
+    assert_eq!(outcome.text(), "here", "{}", outcome.end());
+}
+
 /// Each call is told apart, and its result is its own.
 #[tokio::test]
 async fn hostile_ids_of_calls_are_replaced() {

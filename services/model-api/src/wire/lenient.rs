@@ -5,6 +5,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
+use openclaw_turn::whole_count;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 /// Read from any value; the default is that of a value that says nothing.
@@ -63,8 +64,8 @@ impl<'de, T: Lenient> Visitor<'de> for Reading<T> {
         Ok(T::number(value))
     }
 
-    fn visit_f64<E>(self, _value: f64) -> Result<T, E> {
-        Ok(T::default())
+    fn visit_f64<E>(self, value: f64) -> Result<T, E> {
+        Ok(whole_count(value).map_or_else(T::default, T::number))
     }
 
     fn visit_str<E>(self, value: &str) -> Result<T, E> {

@@ -4,6 +4,7 @@ use openclaw_turn::{Code, StopReason, Usage};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::native::counts;
 use crate::native::reply::{self, Delta, RawCall, Reply, Signed};
 use crate::native::stream_error::StreamError;
 
@@ -49,7 +50,7 @@ enum Event {
     ContentBlockStop {},
     MessageDelta {
         delta: MessageDelta,
-        #[serde(default)]
+        #[serde(default, deserialize_with = "counts::or_default")]
         usage: Tokens,
     },
     MessageStop,
@@ -63,7 +64,7 @@ enum Event {
 #[derive(Deserialize)]
 struct MessageStart {
     model: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "counts::or_default")]
     usage: Tokens,
 }
 
@@ -101,9 +102,13 @@ struct ErrorBody {
 
 #[derive(Deserialize, Default)]
 struct Tokens {
+    #[serde(default, deserialize_with = "counts::count")]
     input_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "counts::count")]
     output_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "counts::count")]
     cache_read_input_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "counts::count")]
     cache_creation_input_tokens: Option<u64>,
 }
 

@@ -4,6 +4,7 @@ use openclaw_turn::{Code, StopReason, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::native::counts;
 use crate::native::reply::{self, Delta, RawCall, Reply};
 use crate::native::stream_error::StreamError;
 
@@ -29,6 +30,7 @@ struct IndexedCall {
 struct Chunk {
     model: Option<String>,
     choices: Option<Vec<Choice>>,
+    #[serde(default, deserialize_with = "counts::or_default")]
     usage: Option<Tokens>,
     error: Option<Value>,
 }
@@ -69,13 +71,17 @@ struct FunctionPiece {
 
 #[derive(Deserialize)]
 struct Tokens {
+    #[serde(default, deserialize_with = "counts::count")]
     prompt_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "counts::count")]
     completion_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "counts::or_default")]
     prompt_tokens_details: Option<PromptDetails>,
 }
 
 #[derive(Deserialize)]
 struct PromptDetails {
+    #[serde(default, deserialize_with = "counts::count")]
     cached_tokens: Option<u64>,
 }
 

@@ -56,6 +56,11 @@ fn tally_of_every_api_is_what_the_provider_says() {
         counted(Api::Anthropic, Form::Events, &stream),
         used(10, 50, 3, 4)
     );
+    let pointed = json!({"usage": {"input_tokens": 10.0, "output_tokens": 50.0}}).to_string();
+    assert_eq!(
+        counted(Api::Anthropic, Form::Whole, pointed.as_bytes()),
+        used(10, 50, 0, 0)
+    );
     let whole = json!({"usage": {"input_tokens": 10, "output_tokens": 50}}).to_string();
     assert_eq!(
         counted(Api::Anthropic, Form::Whole, whole.as_bytes()),
