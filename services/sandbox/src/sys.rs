@@ -230,7 +230,8 @@ pub(crate) fn bring_up_loopback() -> Result<(), Errno> {
     // SAFETY: all zero is a valid value of this structure of integers.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
     for (to, from) in request.ifr_name.iter_mut().zip(b"lo") {
-        *to = from.cast_signed();
+        // Architectures differ in whether it has a sign.
+        *to = *from as libc::c_char;
     }
     request.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as libc::c_short;
     let socket = socket(

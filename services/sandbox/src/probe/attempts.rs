@@ -15,7 +15,6 @@ use nix::sys::prctl;
 use nix::sys::resource::{Resource, getrlimit};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket, socketpair};
-use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{
     ForkResult, Pid, execve, execveat, getpid, getppid, pause, pipe, setsid, truncate, write,
 };
@@ -24,9 +23,7 @@ use super::Part;
 use super::apart::{own_network, own_processes, own_root};
 use super::connecting::door_addresses;
 use super::scene::Scene;
-use super::trial::{
-    Attempt, PRIVILEGE_DROP, Verdict, enforced, failed, listen, readable, tell, unavailable,
-};
+use super::trial::{Attempt, PRIVILEGE_DROP, Verdict, enforced, failed, readable, unavailable};
 use crate::failure::{StepError, io as in_io, system};
 use crate::plan::{Limits, Network};
 use crate::valid::Tcp;
@@ -419,6 +416,9 @@ fn kill_all(scene: &Scene) -> Outcome {
 /// (`SystemCallArchitectures=`), which refuses as well as ours.
 #[cfg(target_arch = "x86_64")]
 fn foreign_calls(scene: &Scene) -> Outcome {
+    use super::trial::{listen, tell};
+    use nix::sys::wait::{WaitStatus, waitpid};
+
     const X32_GETPID: i64 = 0x4000_0000 + libc::SYS_getpid;
     filtered(scene)?;
     let (reader, writer) = pipe().map_err(system("make", "pipe"))?;
