@@ -16,6 +16,7 @@ use openclaw_mcp_servers::Servers;
 use openclaw_model_api::bill::Bill;
 use openclaw_proto::event::{Code, Failed, Kind, Resources};
 use openclaw_sandbox::{EXIT_CONFINEMENT, Failure};
+use openclaw_turn::has_too_many_values;
 use tokio::io::AsyncReadExt as _;
 use tokio::net::UnixStream;
 use tokio::process::{Child, Command};
@@ -28,7 +29,8 @@ use crate::activity::Activity;
 use crate::translate::{Translate, was_killed};
 use crate::within;
 
-/// One line of an agent's output, in bytes: a tool result with a whole file.
+/// One line of an agent's output, in bytes: a tool result with a whole file. It may have only so
+/// many values ([`has_too_many_values`]).
 const LINE_LIMIT: usize = 16 * 1024 * 1024;
 /// How much of what an agent wrote to its standard error is kept.
 const COMPLAINT_LIMIT: usize = 4096;
@@ -228,8 +230,8 @@ async fn follow(
         };
         silence.as_mut().reset(Instant::now() + bounds.silence);
         let line = match line {
-            Some(Ok(line)) => line,
-            Some(Err(_)) => return Err(Cut::TooMuch),
+            Some(Ok(line)) if !has_too_many_values(line.as_bytes()) => line,
+            Some(_) => return Err(Cut::TooMuch),
             None => return Ok(None),
         };
         if cancel.is_cancelled() {

@@ -21,6 +21,7 @@ mod news;
 mod offer;
 pub mod path;
 mod request;
+mod values;
 mod version;
 
 pub use code::{Code, Problem};
@@ -32,4 +33,5 @@ pub use host_tool::{APPROVAL, HostTool, OFFER};
 pub use news::{News, RenewedTools, SteeringMessage};
 pub use offer::{Offer, OfferAnswer, OfferQuestion};
 pub use request::{Api, Mode, Passage, Target, ToldTurn, TurnRequest};
+pub use values::{MOST_VALUES, begins_value, has_too_many_values};
 pub use version::{Mismatch, ReadError, VERSION, check, read};

@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
 
+use openclaw_turn::{MOST_VALUES, begins_value};
 use tokio::io::{AsyncRead, ReadBuf};
 
 /// What the limits are counted in. Tests go to them many times.
@@ -19,9 +20,9 @@ const TEXT_BYTES: usize = 12 * UNIT;
 /// was the answer to would be waited for in vain.
 pub(super) const LINE_BYTES: usize = 32 * UNIT;
 
-/// Signs of one message outside its texts that begin or part values: what is made of a message takes
-/// hundreds of bytes for each. One with more ends its server likewise.
-const SIGNS: usize = if cfg!(test) { 12 * UNIT } else { UNIT / 2 };
+/// Signs of one message outside its texts that begin or part values. One with more ends its server
+/// likewise.
+const SIGNS: usize = if cfg!(test) { 12 * UNIT } else { MOST_VALUES };
 
 /// Lists and objects within one another. More than 127 cannot be read.
 const DEPTH: usize = 100;
@@ -135,7 +136,7 @@ impl State {
         if !self.in_text {
             self.in_text = byte == b'"';
             self.text = 0;
-            self.signs += usize::from(matches!(byte, b',' | b':' | b'[' | b'{'));
+            self.signs += usize::from(begins_value(byte));
             match byte {
                 b'[' | b'{' => self.depth += 1,
                 b']' | b'}' => self.depth = self.depth.saturating_sub(1),

@@ -3,6 +3,7 @@
 
 use bytes::Bytes;
 use openclaw_settings::ProviderTool;
+use openclaw_turn::{MOST_VALUES, has_too_many_values};
 use serde_json::Value;
 
 use super::body::Body;
@@ -37,6 +38,9 @@ pub enum Unfit {
     #[error("the body is no JSON object: {0}")]
     /// It cannot be read.
     Malformed(String),
+    #[error("the body has more than {MOST_VALUES} values")]
+    /// More would be made of it than there is memory for.
+    TooMuch,
     #[error("{what} is not as the API has it")]
     /// A field has another form than the API's.
     Shape {
@@ -85,6 +89,9 @@ pub fn judge(
     wanted: &ModelOptions,
 ) -> Result<Judged, Unfit> {
     let malformed = |error: serde_json::Error| Unfit::Malformed(error.to_string());
+    if has_too_many_values(body) {
+        return Err(Unfit::TooMuch);
+    }
     let mut request: Body<'_> = serde_json::from_slice(body).map_err(malformed)?;
     if let Some(model) = model {
         let fields = &mut request.fields;

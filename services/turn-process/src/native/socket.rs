@@ -16,7 +16,10 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use openclaw_daemon::failure;
 use openclaw_handoff::steering::Inbox;
 use openclaw_mcp_servers::Changes;
-use openclaw_turn::{Code, Mismatch, News, Problem, RenewedTools, ToldTurn, TurnRequest, path};
+use openclaw_turn::{
+    Code, MOST_VALUES, Mismatch, News, Problem, RenewedTools, ToldTurn, TurnRequest,
+    has_too_many_values, path,
+};
 use serde::Serialize;
 use serde_json::Value;
 use tokio::net::UnixStream;
@@ -214,6 +217,10 @@ impl Host {
     }
 
     async fn tool(&self, tool: &str, body: &[u8]) -> Response<Body> {
+        if has_too_many_values(body) {
+            let why = format!("the arguments have more than {MOST_VALUES} values");
+            return problem(StatusCode::BAD_REQUEST, Code::MalformedOutput, &why);
+        }
         let arguments = match serde_json::from_slice::<Value>(body) {
             Ok(arguments) => arguments,
             Err(error) => {

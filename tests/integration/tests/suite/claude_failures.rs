@@ -144,6 +144,21 @@ async fn line_that_is_no_json() {
     );
 }
 
+/// A line of 1.2 MB, of which forty times as much would be made outside the sandbox.
+#[tokio::test]
+async fn line_of_more_values_than_can_be_held_ends_the_turn() {
+    let script = format!(
+        "echo '{}'\nprintf '{{\"type\":\"x\",\"a\":['\n\
+         yes 0, | head -n 600000 | tr -d '\\n'\necho '0]}}'\nsleep 60\n",
+        delta("Half of it")
+    );
+    let suite = Setup::imitated(&CLAUDE, &script).await;
+    let said = suite.ctl(&["message", "hello"]).await;
+    said.ended(1)
+        .says(&["Half of it"])
+        .complains(&["the agent wrote more than can be kept"]);
+}
+
 #[tokio::test]
 async fn ctrl_c_ends_it_and_the_conversation_goes_on() {
     let model = Server::start().await.unwrap();

@@ -66,6 +66,15 @@ fn request_is_written_anew_as_it_was_read() {
         );
         assert!(matches!(judged, Err(Unfit::Malformed(_))), "{body:.40}");
     }
+    let wide = format!("{{\"model\":[{}0]}}", "0,".repeat(MOST_VALUES));
+    let judged = judge(
+        Api::Anthropic,
+        wide.as_bytes(),
+        &Grants::default(),
+        None,
+        &ModelOptions::default(),
+    );
+    assert_eq!(judged.unwrap_err(), Unfit::TooMuch);
     let broken = b"{\"model\":\"\xff\"}";
     assert!(
         judge(
