@@ -23,7 +23,7 @@ const ALL_IMAGES_BYTES: usize = 8 * 1024 * 1024;
 /// Bytes of the name of a kind that is told.
 const TYPE_BYTES: usize = 64;
 /// Digits of base64 that hold the bytes by which a kind is told.
-const BEGINNING: usize = 16;
+const BEGINNING: usize = Image::BEGINNING / 3 * 4;
 
 /// The text, in which images are named, and those that are passed on.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,18 +90,10 @@ impl Images {
     }
 }
 
-/// The kind of an image, of those that the models' providers take, by its first bytes: a provider
-/// refuses the whole conversation for one that is not what it is said to be.
+/// The kind of an image, told by what its first digits stand for.
 fn kind_of(data: &str) -> Option<&'static str> {
     let digits = data.get(..BEGINNING.min(data.len()))?;
-    let bytes = BASE64_STANDARD.decode(digits).ok()?;
-    match &bytes[..] {
-        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some("image/png"),
-        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
-        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some("image/gif"),
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P'] => Some("image/webp"),
-        _ => None,
-    }
+    Image::kind_of(&BASE64_STANDARD.decode(digits).ok()?)
 }
 
 /// A provider refuses the whole conversation for one image that is not.

@@ -38,6 +38,37 @@ pub struct Image {
     pub data: String,
 }
 
+impl Image {
+    /// Bytes at the beginning of a picture by which its kind is told.
+    pub const BEGINNING: usize = 12;
+
+    /// The kind of a picture by its first bytes, of those that the models' providers take: they
+    /// refuse the whole conversation for one that is not what it is said to be.
+    pub fn kind_of(beginning: &[u8]) -> Option<&'static str> {
+        match beginning {
+            [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some("image/png"),
+            [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
+            [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some("image/gif"),
+            [
+                b'R',
+                b'I',
+                b'F',
+                b'F',
+                _,
+                _,
+                _,
+                _,
+                b'W',
+                b'E',
+                b'B',
+                b'P',
+                ..,
+            ] => Some("image/webp"),
+            _ => None,
+        }
+    }
+}
+
 impl HostAnswer {
     /// The tool did what it was asked to.
     #[must_use]

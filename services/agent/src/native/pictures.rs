@@ -34,9 +34,9 @@ pub(super) struct Pictures {
 pub(super) fn sent_with(text: &str, workspace: &Path) -> Pictures {
     let mut pictures = Pictures::default();
     let mut left = IN_ALL;
-    for (path, kind) in text.lines().filter_map(named) {
+    for path in text.lines().filter_map(named) {
         match read(workspace, path, left.min(LIMIT)) {
-            Ok(bytes) => {
+            Ok((bytes, kind)) => {
                 left -= bytes.len() as u64;
                 pictures.shown.push(Image {
                     mime_type: kind.to_owned(),
@@ -62,20 +62,24 @@ impl Pictures {
     }
 }
 
-/// The path and the kind of the picture that a line names.
-fn named(line: &str) -> Option<(&str, &str)> {
+/// The path of the picture that a line names.
+fn named(line: &str) -> Option<&str> {
     let inner = line.trim().strip_prefix(MARK)?.strip_suffix(")]")?;
     let (path, kind) = inner.rsplit_once(" (")?;
     let name = path.strip_prefix(FOLDER)?;
     let is_plain = !name.is_empty() && !name.contains('/') && name != "..";
-    (is_plain && KINDS.contains(&kind)).then_some((path, kind))
+    (is_plain && KINDS.contains(&kind)).then_some(path)
 }
 
-fn read(workspace: &Path, path: &str, limit: u64) -> Result<Vec<u8>, String> {
+/// The picture and its kind.
+fn read(workspace: &Path, path: &str, limit: u64) -> Result<(Vec<u8>, &'static str), String> {
     match workspace::read(workspace, path, limit) {
         Ok(None) => Err("there is no such file".to_owned()),
         Ok(Some(bytes)) if bytes.is_empty() => Err("it is empty".to_owned()),
-        Ok(Some(bytes)) => Ok(bytes),
+        Ok(Some(bytes)) => match Image::kind_of(&bytes) {
+            Some(kind) => Ok((bytes, kind)),
+            None => Err("it is no picture of a kind that models take".to_owned()),
+        },
         Err(Error::TooLarge { .. }) => Err("it is larger than what a model is shown".to_owned()),
         Err(error) => Err(format!("it cannot be read: {error}")),
     }
@@ -87,25 +91,31 @@ mod tests {
 
     use super::*;
 
+    const GIF: &[u8] = b"GIF89a";
+
     #[test]
     fn pictures_are_those_that_the_gateway_put_there() {
         let workspace = tempfile::tempdir().unwrap();
         let folder = workspace.path().join(FOLDER);
         fs::create_dir_all(&folder).unwrap();
-        fs::write(folder.join("a---1.png"), "12").unwrap();
+        fs::write(folder.join("a---1.png"), GIF).unwrap();
+        fs::write(folder.join("heic.png"), "....ftypheic").unwrap();
         fs::write(folder.join("large.jpg"), vec![0; LIMIT as usize + 1]).unwrap();
-        fs::write(workspace.path().join("own.png"), "12").unwrap();
+        fs::write(workspace.path().join("own.png"), GIF).unwrap();
         let text = "Look:\n[media attached: media/inbound/a---1.png (image/png)]\n\
             [media attached: media/inbound/large.jpg (image/jpeg)]\n\
             [media attached: media/inbound/gone.png (image/png)]\n\
+            [media attached: media/inbound/heic.png (image/png)]\n\
             [media attached: own.png (image/png)]\n\
             [media attached: media/inbound/../../own.png (image/png)]\n\
             [media attached: media/inbound/a---1.png (application/pdf)]";
         let pictures = sent_with(text, workspace.path());
         assert_eq!(pictures.shown.len(), 1);
-        assert_eq!(pictures.shown[0].data, "MTI=");
+        // What it is, whatever it is called.
+        let shown = &pictures.shown[0];
+        assert_eq!((&*shown.mime_type, &*shown.data), ("image/gif", "R0lGODlh"));
         let told = pictures.told(true);
-        assert_eq!(told.matches("not shown to you").count(), 2, "{told}");
+        assert_eq!(told.matches("not shown to you").count(), 3, "{told}");
         assert!(pictures.told(false).contains("text alone"));
         assert_eq!(sent_with("hello", workspace.path()).told(false), "");
     }
@@ -117,7 +127,7 @@ mod tests {
         let folder = workspace.join(FOLDER);
         fs::create_dir_all(&folder).unwrap();
         fs::create_dir(&elsewhere).unwrap();
-        fs::write(elsewhere.join("key.png"), "12").unwrap();
+        fs::write(elsewhere.join("key.png"), GIF).unwrap();
         std::os::unix::fs::symlink(elsewhere.join("key.png"), folder.join("link.png")).unwrap();
         nix::unistd::mkfifo(&folder.join("fifo.png"), nix::sys::stat::Mode::S_IRWXU).unwrap();
         let text = "[media attached: media/inbound/link.png (image/png)]\n\
@@ -132,7 +142,7 @@ mod tests {
         // The user's own way to the workspace may have links.
         fs::remove_file(workspace.join("media/inbound")).unwrap();
         fs::create_dir(&folder).unwrap();
-        fs::write(folder.join("key.png"), "12").unwrap();
+        fs::write(folder.join("key.png"), GIF).unwrap();
         std::os::unix::fs::symlink(&workspace, root.path().join("mine")).unwrap();
         assert_eq!(sent_with(text, &root.path().join("mine")).shown.len(), 1);
     }
