@@ -45,6 +45,15 @@ fn request_is_written_anew_as_it_was_read() {
         &ModelOptions::default(),
     );
     assert_eq!(&named.unwrap().bytes[..], br#"{"model":"mine"}"#);
+    let of_bytes = |body: &[u8]| {
+        judge(
+            Api::Anthropic,
+            body,
+            &Grants::default(),
+            None,
+            &ModelOptions::default(),
+        )
+    };
     let deep = format!(r#"{{"messages":{}1{}}}"#, "[".repeat(200), "]".repeat(200));
     for body in [
         "",
@@ -57,35 +66,13 @@ fn request_is_written_anew_as_it_was_read() {
         "{\"a\":\"\u{0}\"}",
         &deep,
     ] {
-        let judged = judge(
-            Api::Anthropic,
-            body.as_bytes(),
-            &Grants::default(),
-            None,
-            &ModelOptions::default(),
-        );
+        let judged = of_bytes(body.as_bytes());
         assert!(matches!(judged, Err(Unfit::Malformed(_))), "{body:.40}");
     }
     let wide = format!("{{\"model\":[{}0]}}", "0,".repeat(MOST_VALUES));
-    let judged = judge(
-        Api::Anthropic,
-        wide.as_bytes(),
-        &Grants::default(),
-        None,
-        &ModelOptions::default(),
-    );
-    assert_eq!(judged.unwrap_err(), Unfit::TooMuch);
+    assert_eq!(of_bytes(wide.as_bytes()).unwrap_err(), Unfit::TooMuch);
     let broken = b"{\"model\":\"\xff\"}";
-    assert!(
-        judge(
-            Api::Anthropic,
-            broken,
-            &Grants::default(),
-            None,
-            &ModelOptions::default()
-        )
-        .is_err()
-    );
+    assert!(of_bytes(broken).is_err());
 }
 
 #[test]
