@@ -22,7 +22,7 @@ use tokio_util::codec::{FramedRead, LinesCodec};
 
 use super::line::{Call, CallFailure, CallResult, Known, LINE_BYTES, PoolMessage, Status};
 use super::output::{self, Output};
-use super::server::{END_LIMIT, Failure, Running, list, start, too_much};
+use super::server::{END_LIMIT, Failure, Running, follow, start, too_much};
 use super::silence::Silence;
 
 /// How long a message waits for a server that is being started: a program that
@@ -33,9 +33,6 @@ const GRACE: Duration = Duration::from_secs(2);
 /// The same where the agent cannot be told: it would be without those tools for
 /// a whole turn, and on a busy machine a start takes longer.
 const LONG_GRACE: Duration = Duration::from_secs(5);
-
-/// For the list of tools, when a server says that it has others.
-const LIST_LIMIT: Duration = Duration::from_secs(120);
 
 /// Between two starts of a server that let the whole time of one pass.
 const HANGING_PAUSE: Duration = Duration::from_secs(300);
@@ -393,15 +390,9 @@ async fn attend(shared: &Shared, index: usize, running: Running, changes: &Notif
     let place = &shared.places[index];
     *lock(&place.peer) = Some(peer.clone());
     shared.set(index, ready(tools, instructions.clone()));
-    let tell = async {
-        loop {
-            changes.notified().await;
-            // One that does not say keeps those that it had.
-            if let Ok(Ok(tools)) = timeout(LIST_LIMIT, list(&peer)).await {
-                shared.set(index, ready(tools, instructions.clone()));
-            }
-        }
-    };
+    let tell = follow(&peer, changes, |tools| {
+        shared.set(index, ready(tools, instructions.clone()));
+    });
     let why = tokio::select! {
         _ = service.waiting() => None,
         why = unwanted(shared, &place.server) => Some(why),

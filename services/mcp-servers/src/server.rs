@@ -28,9 +28,9 @@ mod cut;
 mod greeting;
 
 pub(crate) use cut::Refused;
+pub(crate) use greeting::follow;
 #[cfg(fuzzing)]
 pub(crate) use greeting::greet;
-pub(crate) use greeting::list;
 
 /// What a server gets to say which tools it has. Nobody waits for all of it, and
 /// many are started by a package manager that loads them first.

@@ -1,12 +1,16 @@
 //! Greeting a server and asking it for its tools.
 
+use std::convert::Infallible;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rmcp::model::{PaginatedRequestParams, Tool};
 use rmcp::service::{Peer, RunningService, ServiceError};
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::{RoleClient, ServiceExt as _};
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::Notify;
+use tokio::time::{sleep, timeout};
 
 use super::answering::Answering;
 use super::cut::{self, Cut, Refused};
@@ -19,6 +23,13 @@ const TOOLS: usize = 1024;
 /// Pages after which it is not asked for another. A page may be empty, and
 /// name a next one for ever.
 const PAGES: usize = 64;
+
+/// For the list of tools, when a server says that it has others.
+const LIST_LIMIT: Duration = Duration::from_secs(120);
+
+/// After such a list, before the server is asked for the next one, however often it
+/// says that it has others meanwhile.
+const LIST_PAUSE: Duration = Duration::from_secs(1);
 
 /// Greets the server at the other end of its standard output and input, and asks
 /// it for its tools. `refused` hears why it is not listened to any more.
@@ -57,6 +68,22 @@ pub(crate) async fn list(peer: &Peer<RoleClient>) -> Result<Vec<Tool>, ServiceEr
     Ok(tools)
 }
 
+/// Hands over the tools of a server whenever it says by `changes` that it has others.
+/// One that does not say which keeps those that it had.
+pub(crate) async fn follow(
+    peer: &Peer<RoleClient>,
+    changes: &Notify,
+    mut has: impl FnMut(Vec<Tool>),
+) -> Infallible {
+    loop {
+        changes.notified().await;
+        if let Ok(Ok(tools)) = timeout(LIST_LIMIT, list(peer)).await {
+            has(tools);
+        }
+        sleep(LIST_PAUSE).await;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
@@ -93,6 +120,61 @@ mod tests {
                 .await
                 .unwrap();
         }
+    }
+
+    /// Lists of tools after which a server that always has others says no more.
+    const ENOUGH: usize = 100;
+
+    /// Answers as a server that has one tool, and others again whenever it was asked.
+    async fn never_settle(ends: DuplexStream, asked: Arc<AtomicUsize>) {
+        let (reader, mut writer) = tokio::io::split(ends);
+        let mut lines = BufReader::new(reader).lines();
+        let changed = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});
+        while let Ok(Some(line)) = lines.next_line().await {
+            let request: Value = serde_json::from_str(&line).unwrap();
+            let mut said = String::new();
+            if let Some("tools/list") = request["method"].as_str() {
+                let number = asked.fetch_add(1, Ordering::Relaxed);
+                // Of who does not pause it has enough some time.
+                if number > ENOUGH {
+                    continue;
+                }
+                let name = format!("t{number}");
+                let result = json!({"tools": [{"name": name, "inputSchema": {}}]});
+                let answer = json!({"jsonrpc": "2.0", "id": request["id"], "result": result});
+                said = format!("{answer}\n") + &format!("{changed}\n").repeat(20);
+            } else if request["method"] == "initialize" {
+                let result = json!({
+                    "protocolVersion": "2025-06-18",
+                    "capabilities": {"tools": {"listChanged": true}},
+                    "serverInfo": {"name": "s", "version": "1"},
+                });
+                said = json!({"jsonrpc": "2.0", "id": request["id"], "result": result}).to_string();
+                said.push('\n');
+            }
+            writer.write_all(said.as_bytes()).await.unwrap();
+        }
+    }
+
+    /// The first change is heard of at once, and of a storm of them one a pause.
+    #[tokio::test(start_paused = true)]
+    async fn listing_of_tools_that_always_change_pauses() {
+        let (ours, theirs) = duplex(1 << 16);
+        let asked = Arc::<AtomicUsize>::default();
+        tokio::spawn(never_settle(theirs, Arc::clone(&asked)));
+        let changes = Arc::new(Notify::new());
+        let listener = Listener(Arc::clone(&changes));
+        let ends = tokio::io::split(ours);
+        let (service, _) = greet(ends, listener, &Refused::default()).await.unwrap();
+        let (mut heard, pauses) = (Vec::new(), 10);
+        let following = follow(&service, &changes, |tools| {
+            heard.push(tools[0].name.to_string())
+        });
+        let long = LIST_PAUSE * pauses - LIST_PAUSE / 2;
+        assert!(timeout(long, following).await.is_err(), "it has no end");
+        let expected: Vec<String> = (1..=pauses).map(|number| format!("t{number}")).collect();
+        assert_eq!(heard, expected);
+        assert_eq!(asked.load(Ordering::Relaxed), 1 + heard.len());
     }
 
     /// How many tools such a server comes to, and how many pages it was asked for.
