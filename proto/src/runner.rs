@@ -279,19 +279,21 @@ impl Client {
         Ok(response.into_inner().cancelled)
     }
 
-    /// Decides about a call that waits in a turn; `by` names who does.
+    /// Decides about a call that waits in a turn; `by` names who does, and `key` the
+    /// decision, which is one however often it is told.
     pub async fn decide_approval(
         &self,
         run_id: &str,
         approval_id: &str,
         decision: Decision,
-        by: &str,
+        (by, key): (&str, &str),
     ) -> Result<(), CallError> {
         let request = wire::DecideApprovalRequest {
             run_id: run_id.to_owned(),
             approval_id: approval_id.to_owned(),
             decision: decision.as_str().to_owned(),
             by: by.to_owned(),
+            key: key.to_owned(),
         };
         self.0.clone().decide_approval(request).await?;
         Ok(())

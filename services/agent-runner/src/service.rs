@@ -332,6 +332,7 @@ impl AgentRunner for Runner {
             id: request.approval_id,
             decision,
             by: request.by,
+            key: request.key,
         };
         decisions::decide(&path, &decided).map_err(undecided)?;
         Ok(Response::new(wire::DecideApprovalResponse {}))

@@ -31,6 +31,9 @@ const SIZE_LIMIT: u64 = 1 << 20;
 /// Characters of who decided; a client chooses its name itself.
 const BY_LIMIT: usize = 200;
 
+/// Bytes of a decision's key.
+const KEY_LIMIT: usize = 64;
+
 /// A line of the file with decisions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decided {
@@ -40,6 +43,9 @@ pub struct Decided {
     pub decision: Decision,
     /// The person who decided, for people.
     pub by: String,
+    /// Names the decision, unless it is empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub key: String,
 }
 
 /// Why a decision was not taken.
@@ -65,7 +71,8 @@ pub enum Refused {
     },
 }
 
-/// Adds a decision to the file, for the turn's process to read.
+/// Adds a decision to the file, for the turn's process to read. One that is there under its
+/// key is the same, told once more by whoever did not hear that it was taken.
 pub fn decide(path: &Path, decided: &Decided) -> Result<(), Refused> {
     let cannot = |source: io::Error| match source.kind() {
         io::ErrorKind::NotFound => Refused::NotAsked,
@@ -84,13 +91,18 @@ pub fn decide(path: &Path, decided: &Decided) -> Result<(), Refused> {
         .take(SIZE_LIMIT)
         .read_to_end(&mut text)
         .map_err(cannot)?;
-    if lines(&text).any(|line| line.id == decided.id) {
-        return Err(Refused::Decided);
-    }
     let decided = Decided {
         by: decided.by.chars().take(BY_LIMIT).collect(),
+        key: Some(&decided.key)
+            .filter(|key| key.len() <= KEY_LIMIT)
+            .cloned()
+            .unwrap_or_default(),
         ..decided.clone()
     };
+    if let Some(line) = lines(&text).find(|line| line.id == decided.id) {
+        let is_this = !decided.key.is_empty() && line == decided;
+        return is_this.then_some(()).ok_or(Refused::Decided);
+    }
     let mut line = torn::mark(&file).map_err(cannot)?.to_vec();
     serde_json::to_writer(&mut line, &decided).map_err(|error| cannot(error.into()))?;
     line.push(b'\n');
@@ -233,6 +245,7 @@ mod tests {
             id: id.to_owned(),
             decision: Decision::Deny,
             by: "x".repeat(BY_LIMIT + 1),
+            key: String::new(),
         }
     }
 
@@ -250,6 +263,29 @@ mod tests {
         assert_eq!(second.await.unwrap().by.len(), BY_LIMIT);
         let again = decide(decisions.path(), &decided("3"));
         assert!(matches!(again, Err(Refused::Decided)));
+    }
+
+    #[test]
+    fn decisions_told_once_more_under_their_key_are_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("r.decisions");
+        std::fs::write(&path, "").unwrap();
+        let of_key = |key: &str| Decided {
+            key: key.to_owned(),
+            ..decided("1")
+        };
+        decide(&path, &of_key("a")).unwrap();
+        let before = std::fs::read(&path).unwrap();
+        decide(&path, &of_key("a")).unwrap();
+        let allowed = Decided {
+            decision: Decision::AllowOnce,
+            ..of_key("a")
+        };
+        for other in [of_key("b"), of_key(""), allowed] {
+            let other = decide(&path, &other);
+            assert!(matches!(other, Err(Refused::Decided)));
+        }
+        assert_eq!(std::fs::read(&path).unwrap(), before);
     }
 
     #[tokio::test]

@@ -12,6 +12,7 @@ use openclaw_sessions::now_ms;
 use openclaw_settings::Settings;
 use serde_json::{Map, Value, json};
 use tokio::time::timeout;
+use uuid::Uuid;
 
 use crate::approval::{Approval, ApprovalLog, Outcome, Pending, Refused, origin};
 use crate::bus::{Bus, DomainEvent};
@@ -213,9 +214,12 @@ impl Approvals {
         decision: Decision,
         by: &str,
     ) -> Result<(), Refused> {
-        let told = Patience::of(ABSENCE)
-            .with_absent()
-            .call(|| self.runner.decide_approval(run_id, id, decision, by));
+        // One that was lost before it could say that it has it is told the same.
+        let key = Uuid::new_v4().to_string();
+        let told = Patience::of(ABSENCE).with_absent().call(|| {
+            let runner = &self.runner;
+            runner.decide_approval(run_id, id, decision, (by, &key))
+        });
         told.await.map_err(|error| match error.code() {
             Some(RefusalCode::NotFound | RefusalCode::AlreadyExists) => Refused::Unknown,
             _ => Refused::Unreachable(error.to_string()),

@@ -39,6 +39,8 @@ struct RunnerState {
     decided: Mutex<Vec<runner::DecideApprovalRequest>>,
     /// A turn has given up when a decision comes.
     gives_up: AtomicBool,
+    /// The runner is lost when it has a decision, before it says so.
+    is_lost: AtomicBool,
     asked_to_cancel: Notify,
     news: watch::Sender<u64>,
     /// Attach calls so far.
@@ -60,6 +62,7 @@ impl Runner {
             cancelled: Mutex::default(),
             decided: Mutex::default(),
             gives_up: AtomicBool::default(),
+            is_lost: AtomicBool::default(),
             asked_to_cancel: Notify::new(),
             news: watch::Sender::new(0),
             attached: watch::Sender::new(0),
@@ -128,6 +131,11 @@ impl Runner {
     /// Turns give questions up at the moment in which they are decided about.
     pub(crate) fn give_up(&self) {
         self.play.0.gives_up.store(true, Ordering::Relaxed);
+    }
+
+    /// The runner is lost when it has the next decision, before it says so.
+    pub(crate) fn lose_over_decision(&self) {
+        self.play.0.is_lost.store(true, Ordering::Relaxed);
     }
 
     pub(crate) fn answer_with(&self, backend: &'static str) {
@@ -219,11 +227,11 @@ impl runner::agent_runner_server::AgentRunner for RunnerPlay {
     ) -> Result<Response<runner::DecideApprovalResponse>, Status> {
         let request = request.into_inner();
         let mut decided = lock(&self.0.decided);
-        if decided
-            .iter()
-            .any(|it| it.approval_id == request.approval_id)
-        {
-            return Err(Status::already_exists("decided"));
+        let mut those = decided.iter();
+        if let Some(known) = those.find(|it| it.approval_id == request.approval_id) {
+            let is_this = !request.key.is_empty() && *known == request;
+            let again = is_this.then(|| Response::new(runner::DecideApprovalResponse {}));
+            return again.ok_or_else(|| Status::already_exists("decided"));
         }
         let decision = openclaw_proto::approval::Decision::parse(&request.decision);
         let gives_up = self.0.gives_up.load(Ordering::Relaxed);
@@ -237,6 +245,9 @@ impl runner::agent_runner_server::AgentRunner for RunnerPlay {
         }
         self.0.news.send_modify(|news| *news += 1);
         decided.push(request);
+        if self.0.is_lost.swap(false, Ordering::Relaxed) {
+            return Err(Status::unavailable("it ends"));
+        }
         Ok(Response::new(runner::DecideApprovalResponse {}))
     }
 

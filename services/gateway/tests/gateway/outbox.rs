@@ -303,6 +303,23 @@ async fn decision_that_the_turn_does_not_take_is_refused() {
     soon(allow()).await.unwrap_err();
 }
 
+/// A runner that ends when it has a decision is told again, and whoever decided hears that
+/// it counts; nobody's second decision does.
+#[tokio::test]
+async fn decision_that_a_runner_was_lost_over_counts_once() {
+    let suite = Suite::start().await;
+    suite.runner.lose_over_decision();
+    let mut deliveries = take(&suite, LONG).await;
+    let (accepted, _replies) = send(&suite, "k1").await;
+    let asked = Said::ApprovalRequested(Box::new(to_allow("make")));
+    suite.runner.say(&accepted.run_id, asked);
+    next(&mut deliveries).await;
+    let decide = |decision| suite.client.decide_approval("a-1", decision, "cli");
+    soon(decide(Decision::AllowOnce)).await.unwrap();
+    soon(decide(Decision::AllowOnce)).await.unwrap_err();
+    soon(decide(Decision::Deny)).await.unwrap_err();
+}
+
 #[tokio::test]
 async fn outbox_tells_that_somebody_is_being_answered() {
     let suite = Suite::start().await;

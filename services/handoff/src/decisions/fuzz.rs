@@ -24,6 +24,7 @@ pub fn decisions(bytes: &[u8]) {
         id: "mine".to_owned(),
         decision: Decision::Deny,
         by: text.chars().take(BY_LIMIT).collect(),
+        key: String::new(),
     };
     let held = before.iter().find(|line| line.id == mine.id).cloned();
     let heard = runtime().block_on(async {

@@ -103,6 +103,7 @@ async fn approvals_what_only_reads_asks_nobody_and_the_rest_waits() {
             id: request.id,
             decision,
             by: "test".to_owned(),
+            key: String::new(),
         };
         decide(scene.approvals.decisions.path(), &decided).unwrap();
         assert!(matches!(
@@ -230,6 +231,7 @@ async fn approvals_more_than_a_few_questions_are_refused_at_once() {
         id: first.id,
         decision: Decision::AllowOnce,
         by: "test".to_owned(),
+        key: String::new(),
     };
     decide(scene.approvals.decisions.path(), &decided).unwrap();
     while asking.iter().all(|asking| !asking.is_finished()) {
@@ -262,6 +264,7 @@ fn allow_for_good(approvals: &Approvals, id: String) {
         id,
         decision: Decision::AllowAlways,
         by: "test".to_owned(),
+        key: String::new(),
     };
     decide(approvals.decisions.path(), &decided).unwrap();
 }
