@@ -47,7 +47,7 @@ use command::{BackendSessions, Reply};
 pub(crate) use forgetting::SaidIn;
 use ledger::Change;
 pub use ledger::{Record, Spent};
-pub use policy::{begins_anew, only_begins_anew};
+pub use policy::{beginning_anew, begins_anew, only_begins_anew};
 pub use replay::replay;
 pub(crate) use sessions::{Exportable, Listed, Uncounted};
 pub use sessions::{Leftover, SessionError, Shown, state};

@@ -6,6 +6,9 @@ use openclaw_sessions::SessionKey;
 use openclaw_sessions::store::SessionEntry;
 use openclaw_settings::{ResetPolicy, SessionSettings};
 
+/// How what begins with this begins a new conversation; all else resets the one there is.
+const NEW: &str = "/new";
+
 /// Why a conversation begins anew, and with what.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Anew {
@@ -17,22 +20,29 @@ pub(super) struct Anew {
 
 /// Whether `text` begins the conversation anew by what it says.
 pub(super) fn asked(settings: &SessionSettings, text: &str) -> Option<Anew> {
-    let said = text.trim();
-    let triggers = settings.reset_triggers.iter();
-    let rest = triggers
-        .map(|trigger| trigger.trim())
-        .filter(|trigger| !trigger.is_empty())
-        .find_map(|trigger| {
-            let beginning = said.get(..trigger.len())?;
-            let rest = &said[trigger.len()..];
-            let whole_word = rest.is_empty() || rest.starts_with(char::is_whitespace);
-            (beginning.eq_ignore_ascii_case(trigger) && whole_word).then(|| rest.trim())
-        })?;
-    let is_new = said.len() >= 4 && said[..4].eq_ignore_ascii_case("/new");
+    let (trigger, rest) = beginning_anew(settings, text)?;
+    let beginning = trigger.get(..NEW.len());
+    let is_new = beginning.is_some_and(|beginning| beginning.eq_ignore_ascii_case(NEW));
     Some(Anew {
         reason: if is_new { "new" } else { "reset" },
         text: Some(rest.to_owned()).filter(|rest| !rest.is_empty()),
     })
+}
+
+/// What in `text` begins the conversation anew, and the words for the new one behind it;
+/// None: it does not.
+pub fn beginning_anew<'a>(settings: &SessionSettings, text: &'a str) -> Option<(&'a str, &'a str)> {
+    let said = text.trim();
+    let triggers = settings.reset_triggers.iter();
+    triggers
+        .map(|trigger| trigger.trim())
+        .filter(|trigger| !trigger.is_empty())
+        .find_map(|trigger| {
+            let (beginning, rest) = said.split_at_checked(trigger.len())?;
+            let whole_word = rest.is_empty() || rest.starts_with(char::is_whitespace);
+            let is_it = beginning.eq_ignore_ascii_case(trigger) && whole_word;
+            is_it.then(|| (beginning, rest.trim()))
+        })
 }
 
 /// Whether `text` begins the conversation anew, with or without words for it.
@@ -118,6 +128,20 @@ mod tests {
         for text in ["/newton", "new", "say /new", "", "/ne", "ä/new"] {
             assert_eq!(anew(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn policy_any_words_may_begin_anew() {
+        let section = serde_json::json!({ "resetTriggers": ["新しい会話", "neu", "/newer"] });
+        let section = serde_json::from_value(section).unwrap();
+        let settings = SessionSettings::of(&section, &Default::default(), &Default::default());
+        let anew = |text| asked(&settings, text).map(|anew| (anew.reason, anew.text));
+        assert_eq!(anew("新しい会話"), Some(("reset", None)));
+        assert_eq!(anew("/NEWER"), Some(("new", None)));
+        // A space of more than one byte.
+        let hello = Some("hello".to_owned());
+        assert_eq!(anew("neu\u{3000}hello"), Some(("reset", hello)));
+        assert_eq!(anew("neü"), None);
     }
 
     #[test]
