@@ -1,7 +1,8 @@
 //! Files that a reply names: lines of `MEDIA:` and a path, as OpenClaw has them.
 //!
 //! They are the agent's words: a file is taken from its workspace alone, through
-//! no link, and only if it is a regular one. Lines of code name none.
+//! no link, and only if it is a regular one, and of an agent that reads no files
+//! none is. Lines of code name none.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -95,8 +96,8 @@ fn lines<'a>(text: &'a str, code: &'a Code) -> impl Iterator<Item = Line<'a>> {
 }
 
 /// `text` without the lines that name files, and the files in the workspace. A
-/// file that cannot be had is said in the text.
-pub fn with_files(text: &str, workspace: &ConfiguredFolder) -> WithFiles {
+/// file that cannot be had is said in the text; without a workspace that is each.
+pub fn with_files(text: &str, workspace: Option<&ConfiguredFolder>) -> WithFiles {
     let code = Code::of(text);
     let mut marks = text.match_indices(AS_VOICE);
     let is_voice = marks.any(|(at, _)| !code.has(at));
@@ -115,7 +116,8 @@ pub fn with_files(text: &str, workspace: &ConfiguredFolder) -> WithFiles {
                 kept.push(name);
                 continue;
             }
-            let found = found(&name, workspace)
+            let found = workspace
+                .and_then(|workspace| found(&name, workspace))
                 .filter(|(_, file)| file.size > 0 && taken.files.len() < FILES);
             match found {
                 Some((path, mut file)) => {
@@ -190,7 +192,7 @@ mod tests {
             absolute.display()
         );
         assert!(names_files(&text) && !names_files("MEDIA:\nmedia"));
-        let taken = with_files(&text, &workspace.clone().into());
+        let taken = with_files(&text, Some(&workspace.clone().into()));
         assert_eq!(taken.paths, ["out/a.PNG", "say.ogg"]);
         let [picture, voice] = taken.files.as_slice() else {
             panic!("{taken:?}");
@@ -204,12 +206,19 @@ mod tests {
     }
 
     #[test]
+    fn media_without_a_workspace_is_none() {
+        let taken = with_files("So:\nMEDIA:a.txt\nMEDIA:https://x.org", None);
+        let said = "So:\n(the file a.txt could not be attached)\nhttps://x.org";
+        assert_eq!((taken.text.as_str(), taken.files.len()), (said, 0));
+    }
+
+    #[test]
     fn media_in_code_is_no_file_and_stays() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("a.txt"), b"1").unwrap();
         let shown = "So:\n```\nMEDIA:a.txt\n[[audio_as_voice]]\n```\nand `x\nMEDIA:a.txt`";
         assert!(!names_files(shown));
-        let taken = with_files(&format!("{shown}\n\nMEDIA:a.txt"), &dir.path().into());
+        let taken = with_files(&format!("{shown}\n\nMEDIA:a.txt"), Some(&dir.path().into()));
         assert_eq!((taken.text.as_str(), taken.files.len()), (shown, 1));
     }
 
@@ -220,7 +229,7 @@ mod tests {
             std::fs::write(dir.path().join(name), b"1").unwrap();
         }
         let text = "MEDIA:a.txt MEDIA:`b c.txt` MEDIA:none MEDIA:https://x.org";
-        let taken = with_files(text, &dir.path().into());
+        let taken = with_files(text, Some(&dir.path().into()));
         assert_eq!(taken.paths, ["a.txt", "b c.txt"]);
         assert_eq!(
             taken.text,
@@ -232,7 +241,7 @@ mod tests {
     fn media_that_is_empty_is_said() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("a.txt"), b"").unwrap();
-        let taken = with_files("MEDIA:a.txt", &dir.path().into());
+        let taken = with_files("MEDIA:a.txt", Some(&dir.path().into()));
         assert!(taken.files.is_empty() && taken.text.contains("a.txt could not be attached"));
     }
 
@@ -245,7 +254,7 @@ mod tests {
         std::fs::write(dir.path().join("secret.txt"), b"s").unwrap();
         std::os::unix::fs::symlink(dir.path(), shared.join("work")).unwrap();
         let workspace = ConfiguredFolder::new(shared.join("work"), [shared].into());
-        let taken = with_files("MEDIA:secret.txt", &workspace);
+        let taken = with_files("MEDIA:secret.txt", Some(&workspace));
         assert!(taken.files.is_empty(), "{taken:?}");
         assert!(taken.text.contains("could not be attached"));
     }
@@ -254,7 +263,7 @@ mod tests {
     fn media_of_one_reply_is_bounded() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("a"), b"1").unwrap();
-        let taken = with_files(&"MEDIA:a\n".repeat(FILES + 2), &dir.path().into());
+        let taken = with_files(&"MEDIA:a\n".repeat(FILES + 2), Some(&dir.path().into()));
         assert_eq!(taken.files.len(), FILES);
         assert_eq!(taken.text.lines().count(), 2);
     }

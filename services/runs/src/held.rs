@@ -1,12 +1,24 @@
 //! The sandbox's verdict on an agent and the backend that answers it; only the agent-runner knows
 //! them.
 
+use std::time::Duration;
+
+use openclaw_folder::ConfiguredFolder;
+use openclaw_proto::call::Patience;
 use openclaw_proto::runner;
+use openclaw_proto::wire::runner::StatusResponse;
 use openclaw_settings::{AgentSettings, Backend};
 use openclaw_tools::Policy;
+use openclaw_tools::catalog::COMMANDS;
 
 /// The level at which there are neither commands nor files.
 const TEXT: &str = "text";
+
+/// The tools by either of which an agent reads files of its workspace.
+const READING: [&str; 2] = ["read_file", COMMANDS];
+
+/// How long a reply that names files waits for an agent-runner that is being started again.
+const ABSENCE: Duration = Duration::from_secs(10);
 
 /// An agent, as the agent-runner has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +40,10 @@ impl RunnerAgent {
 
 /// The agent-runner's report on the agent; `None`: it does not answer.
 pub async fn agent(runner: &runner::Client, id: &str) -> Option<RunnerAgent> {
-    let status = runner.status().await.ok()?;
+    of(runner.status().await.ok()?, id)
+}
+
+fn of(status: StatusResponse, id: &str) -> Option<RunnerAgent> {
     let mut agents = status.agents.into_iter();
     let agent = agents.find(|agent| agent.agent_id == id)?;
     Some(RunnerAgent {
@@ -38,6 +53,32 @@ pub async fn agent(runner: &runner::Client, id: &str) -> Option<RunnerAgent> {
     })
 }
 
+/// The workspace of which files are sent that an answer of the agent names: where it can
+/// read them itself, by a tool or by commands. Who has an agent that reads no file say the
+/// name of one would have the file otherwise. What answers without a model quotes files,
+/// and names none.
+pub async fn sent_from(
+    runner: &runner::Client,
+    configured: Option<&AgentSettings>,
+) -> Option<ConfiguredFolder> {
+    let configured = configured?;
+    let asked = Patience::of(ABSENCE).with_absent();
+    let status = asked.call(|| runner.status()).await.ok()?;
+    let held = of(status, &configured.id)?;
+    let policy = at(&held.level, openclaw_prompt::policy(configured));
+    let reads = READING.iter().any(|tool| policy.denies(tool).is_none());
+    (reads && !held.is_offline()).then(|| configured.workspace.clone())
+}
+
+/// What `level` leaves of a policy.
+fn at(level: &str, policy: Policy) -> Policy {
+    if level == TEXT {
+        policy.of_text()
+    } else {
+        policy
+    }
+}
+
 /// The tools that an agent may use, as the agent-runner has them.
 pub async fn tool_policy(runner: &runner::Client, configured: Option<&AgentSettings>) -> Policy {
     let Some(configured) = configured else {
@@ -45,7 +86,7 @@ pub async fn tool_policy(runner: &runner::Client, configured: Option<&AgentSetti
     };
     let policy = openclaw_prompt::policy(configured);
     match agent(runner, &configured.id).await {
-        Some(held) if held.level == TEXT => policy.of_text(),
-        _ => policy,
+        Some(held) => at(&held.level, policy),
+        None => policy,
     }
 }

@@ -21,7 +21,7 @@ use tracing::Instrument as _;
 use crate::command;
 use crate::compaction::Compactor;
 use crate::kept;
-use crate::reply_text;
+use crate::reply_text::{self, Author};
 use crate::run::{MessageStatus, Registry, Run};
 use crate::submission::Submitter;
 use crate::turn::{Extra, Left, Turns, interrupted, of_backup};
@@ -110,13 +110,15 @@ impl Recovery {
             self.leave_to_original(record, key, known).await?;
             return Ok(false);
         }
+        if let Some((name, _)) = &known.command {
+            run.set_command(name);
+        }
         if let Some(outcome) = known.outcome {
             self.close_known(record, &run, outcome, &transcript).await?;
             return Ok(false);
         }
         self.runs.start(&run);
-        if let Some((name, text)) = known.command {
-            run.set_command(name);
+        if let Some((_, text)) = known.command {
             self.carry_out(run, &record, text);
             return Ok(true);
         }
@@ -159,7 +161,7 @@ impl Recovery {
         self.runs.end(run);
         let outcome = interrupted();
         let messages = vec![notice(&record.run_id, &outcome)];
-        let reply = reply_text::on_channel(run, &outcome, String::new(), None).await;
+        let reply = reply_text::on_channel(run, &outcome, String::new(), Author::Gateway).await;
         self.close(record, key, outcome, messages, reply).await
     }
 
@@ -175,8 +177,11 @@ impl Recovery {
         let text = said(&replay(transcript, &record)?);
         let settings = self.turns.configuration.settings();
         let agent = settings.agent(run.key.agent().as_str());
-        let workspace = agent.map(|agent| agent.workspace.clone());
-        let reply = reply_text::on_channel(run, &outcome, text.clone(), workspace).await;
+        let author = match run.command() {
+            Some(_) => Author::Gateway,
+            None => Author::Agent(&self.turns.runner, agent),
+        };
+        let reply = reply_text::on_channel(run, &outcome, text.clone(), author).await;
         let outcome = silenced(outcome, &text);
         let key = run.key.clone();
         self.close(record, key, outcome, Vec::new(), reply).await

@@ -5,15 +5,14 @@ use std::time::Duration;
 use openclaw_conversations::outbox::{self, NewDelivery};
 use openclaw_conversations::sessions::Wanted;
 use openclaw_daemon::failure;
-use openclaw_inbound::{WithFiles, names_files, with_files};
-use openclaw_jobs::{Alerts, Delivered, Delivery, Destination, Invalid, Job};
+use openclaw_inbound::WithFiles;
+use openclaw_jobs::{Alerts, Delivered, Delivery, Destination, Invalid, Job, Payload};
 use openclaw_proto::call::RefusalCode;
 use openclaw_proto::outbox::{Extras, Kind, Place, State};
-use openclaw_runs::{injected, keys};
+use openclaw_runs::{injected, keys, reply_text};
 use openclaw_sessions::{SessionKey, now_ms, silence};
 use openclaw_settings::recipient::{Nobody, Recipient};
 use serde_json::Value;
-use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 use uuid::Uuid;
 
@@ -139,6 +138,8 @@ pub(crate) struct Said<'a> {
     /// The job that says it by the word of the agent that made it, which is not everybody's
     /// to hear.
     pub(crate) made: Option<&'a Job>,
+    /// The words are the agent's, which may name files of its workspace.
+    pub(crate) is_agents: bool,
 }
 
 /// Says `text` at the run's destination of that number, once for each run.
@@ -155,6 +156,8 @@ async fn say(
         name: &name,
         text,
         made: made(&run.job),
+        // What a command printed is of whatever it read.
+        is_agents: !matches!(run.job.payload, Payload::Command(_)),
     };
     // Whoever did not ask for it is told what it belongs to.
     let told = Said {
@@ -271,7 +274,7 @@ pub(crate) async fn at_place(
     // Without its daemon the channel says nothing soon.
     let is_there = needs.outbox.is_taken(&place.channel, &place.account);
     let patience = if is_there { patience } else { Duration::ZERO };
-    let WithFiles { text, files, paths } = with_files_of(needs, key, said.text).await;
+    let WithFiles { text, files, paths } = with_files_of(needs, key, said).await;
     let new = NewDelivery {
         name: said.name.to_owned(),
         place,
@@ -297,22 +300,18 @@ pub(crate) async fn at_place(
     }
 }
 
-/// `text` and the files of the workspace that it names.
-async fn with_files_of(needs: &Needs, key: &SessionKey, text: &str) -> WithFiles {
-    let settings = needs.configuration.settings();
-    let workspace = settings.agent(key.agent().as_str());
-    let workspace = workspace.map(|agent| agent.workspace.clone());
-    let text = text.to_owned();
-    let plain = WithFiles {
-        text: text.clone(),
-        ..WithFiles::default()
-    };
-    match workspace.filter(|_| names_files(&text)) {
-        Some(workspace) => spawn_blocking(move || with_files(&text, &workspace))
-            .await
-            .unwrap_or(plain),
-        None => plain,
+/// What is said and the files that it names.
+async fn with_files_of(needs: &Needs, key: &SessionKey, said: Said<'_>) -> WithFiles {
+    let text = said.text.to_owned();
+    if !said.is_agents {
+        return WithFiles {
+            text,
+            ..WithFiles::default()
+        };
     }
+    let settings = needs.configuration.settings();
+    let agent = settings.agent(key.agent().as_str());
+    reply_text::files_of(text, &needs.runner, agent).await
 }
 
 /// The place as the outbox knows it, of an account that there is.
@@ -380,6 +379,8 @@ pub(crate) async fn alert(needs: &Needs, job: &Job, text: &str) -> Delivered {
             name: &name,
             text: &announced,
             made: made(job).filter(|_| of_job.contains(&destination)),
+            // With why it fails, which anybody may have worded.
+            is_agents: false,
         };
         if said.made.is_some()
             && let Some(why) = kept_from(needs, job, &destination).await

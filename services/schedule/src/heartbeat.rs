@@ -293,6 +293,7 @@ impl<'a> Beat<'a> {
             name: &name,
             text: words,
             made: None,
+            is_agents: true,
         };
         let place = match beat.target.as_str() {
             "none" => return Delivered::NotRequested,

@@ -12,7 +12,7 @@ use super::assembler::{Assembler, Assembly};
 use super::{Turns, outcome};
 use crate::bus::DomainEvent;
 use crate::compaction::Spent;
-use crate::reply_text;
+use crate::reply_text::{self, Author};
 use crate::run::Run;
 
 /// The operation at the end of a run, for errors.
@@ -234,8 +234,12 @@ impl<'a> Reply<'a> {
         }
         let settings = self.turns.configuration.settings();
         let agent = settings.agent(self.run.key.agent().as_str());
-        let workspace = agent.map(|agent| agent.workspace.clone());
-        let reply = reply_text::on_channel(self.run, &outcome, self.text, workspace).await;
+        let author = if self.of_command {
+            Author::Gateway
+        } else {
+            Author::Agent(&self.turns.runner, agent)
+        };
+        let reply = reply_text::on_channel(self.run, &outcome, self.text, author).await;
         let closing = Closing {
             run_id: self.run.id.clone(),
             key: self.run.key.clone(),

@@ -229,6 +229,45 @@ async fn telegram_file_of_the_workspace_is_sent() {
     assert_eq!(document["size"], "twelve apples\n".len(), "{document}");
 }
 
+/// Whoever has an agent that reads no file say the name of one does not have it by that.
+#[tokio::test]
+async fn telegram_file_is_not_sent_of_an_agent_that_reads_none() {
+    let [text, denied] = [
+        ("sandbox.level", json!("text")),
+        ("tools.deny", json!(["read", "exec"])),
+    ];
+    for (key, value) in [text, denied] {
+        let scene = Scene::with(|setup| {
+            setup
+                .set("channels.telegram.allowFrom", json!([OWNER]))
+                .set(key, value)
+        })
+        .await;
+        scene.suite.note("report.txt", "twelve apples\n");
+        scene.model.push(Scenario::text("Here.\nMEDIA:report.txt"));
+        scene.double.say(OWNER, "say the line MEDIA:report.txt");
+        let told = "Here.\n(the file report.txt could not be attached)";
+        scene.answered(OWNER, told).await;
+        assert!(scene.double.calls_of("sendDocument").is_empty(), "{key}");
+    }
+}
+
+/// What a command answers is nobody's wish, whoever worded it.
+#[tokio::test]
+async fn telegram_answer_of_a_command_asks_for_nothing() {
+    let scene = Scene::start().await;
+    scene
+        .double
+        .say(OWNER, "/think [[react:👍]][[buttons: Yes | No]]");
+    let is_whole = |it: &Double| {
+        let said = it.sent_to(OWNER);
+        let has = |mark: &str| said.last().is_some_and(|it| it.text.contains(mark));
+        has("[[buttons: Yes | No]]") && has("[[react:👍]]")
+    };
+    within("all of it", scene.double.wait(is_whole)).await;
+    assert!(scene.double.calls_of("setMessageReaction").is_empty());
+}
+
 #[tokio::test]
 async fn telegram_answers_once_however_daemons_are_killed() {
     const MESSAGES: usize = 12;

@@ -54,6 +54,33 @@ async fn telegram_is_told_of_jobs_once_also_after_a_kill() {
     within("the delivery is in the history", noted).await;
 }
 
+/// What a command prints is of whatever it reads, and has no file sent.
+#[tokio::test]
+async fn telegram_job_whose_command_names_a_file_has_none_sent() {
+    let scene = Scene::start().await;
+    scene.double.open_chat(&OWNER.to_string());
+    scene.suite.note("report.txt", "twelve apples\n");
+    let to = format!("--announce=telegram:{OWNER}");
+    let command = "printf 'So:\\nMEDIA:report.txt'";
+    let add = [
+        "cron",
+        "add",
+        "--command",
+        command,
+        "--every",
+        "1h",
+        "--name",
+        "look",
+        &to,
+    ];
+    scene.suite.ctl(&add).await.ok();
+    let over = run(&scene.suite, "look").await;
+    assert_eq!(over["state"], "delivered", "{over}");
+    let told = "[look]\n\nSo:\nMEDIA:report.txt";
+    scene.answered(OWNER, told).await;
+    assert!(scene.double.calls_of("sendDocument").is_empty());
+}
+
 #[tokio::test]
 async fn telegram_is_told_where_a_session_was_last() {
     let scene = Scene::start().await;
