@@ -6,5 +6,5 @@ mod reading;
 mod sender;
 
 pub use list::{Access, COMMANDS, Command, Id, catalogue, help};
-pub use reading::{Invocation, read};
+pub use reading::{Invocation, is_of_memory, read};
 pub use sender::{Sender, SenderRole};

@@ -2,6 +2,10 @@
 
 use crate::list::{self, Command, Id};
 
+/// Words with a slash that are answered from memory where no model answers
+/// (`agent/src/offline/command.rs`).
+const OF_MEMORY: [&str; 6] = ["remember", "search", "forget", "notes", "sessions", "run"];
+
 /// A command with what was said behind it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Invocation<'a> {
@@ -34,6 +38,14 @@ pub fn read(text: &str) -> Option<Invocation<'_>> {
     (is_whole && !is_elsewhere).then_some(Invocation { command, argument })
 }
 
+/// Whether `text` is for whatever answers from memory without a model, and asks it in a form
+/// that has nothing before it.
+pub fn is_of_memory(text: &str) -> bool {
+    let word = text.trim().strip_prefix('/');
+    let word = word.and_then(|body| body.split_whitespace().next());
+    word.is_some_and(|word| OF_MEMORY.contains(&word))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -64,6 +76,20 @@ mod tests {
             "/reset and go on",
         ] {
             assert_eq!(name(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn reading_knows_what_memory_answers() {
+        assert!(is_of_memory("/remember milk\nand bread") && is_of_memory(" /notes"));
+        for text in [
+            "/",
+            "/usr/bin/env",
+            "remember milk",
+            "/remembered",
+            "/pay Bo",
+        ] {
+            assert!(!is_of_memory(text), "{text}");
         }
     }
 }
