@@ -4,7 +4,7 @@ use openclaw_config::{Environment, Paths};
 use openclaw_proto::call::CallError;
 use openclaw_proto::channel::AccountName;
 use openclaw_proto::channel_admin::Client;
-use openclaw_terminal::Failure;
+use openclaw_terminal::{Failure, output};
 
 /// The gateway, and what its errors are to people.
 pub struct ContactsGateway<'a> {
@@ -26,10 +26,11 @@ pub struct ContactsGateway<'a> {
 
 /// An account as people are shown it: its channel alone where that is enough.
 pub(crate) fn shown(account: &AccountName) -> String {
-    match account.account.as_str() {
+    let shown = match account.account.as_str() {
         "" | "default" => account.channel.clone(),
         name => format!("{}:{name}", account.channel),
-    }
+    };
+    output::line(&shown)
 }
 
 pub(crate) fn now_ms() -> i64 {

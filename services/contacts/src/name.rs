@@ -7,7 +7,7 @@ use openclaw_config::{KeyPath, Paths};
 use openclaw_proto::channel::AccountName;
 use openclaw_settings::channels::{self, CHANNELS, DEFAULT_ACCOUNT};
 use openclaw_settings::file::File;
-use openclaw_terminal::Failure;
+use openclaw_terminal::{Failure, output};
 use serde_json::{Map, Value};
 
 /// An account as it is typed.
@@ -129,10 +129,11 @@ impl Named {
     /// As it is typed.
     pub(crate) fn shown(&self) -> String {
         let name = self.key.as_deref().or(Some(self.account.as_str()));
-        match name.filter(|it| *it != DEFAULT_ACCOUNT) {
+        let shown = match name.filter(|it| *it != DEFAULT_ACCOUNT) {
             None => self.channel.clone(),
             Some(name) => format!("{}:{name}", self.channel),
-        }
+        };
+        output::line(&shown)
     }
 
     /// As the log of `openclawctl run` calls its daemon.

@@ -128,10 +128,11 @@ fn revocation(revoked: &Revoked) -> Vec<String> {
         );
     }
     if !revoked.keys.is_empty() {
+        let keys: Vec<_> = revoked.keys.iter().map(|it| output::line(it)).collect();
         lines.push(format!(
             "they may talk all the same by the configuration of {account}: {}; openclawctl config \
              edit changes that",
-            revoked.keys.join(", ")
+            keys.join(", ")
         ));
     }
     lines
@@ -148,7 +149,7 @@ fn check_channel(channel: &str, code: &str, pairings: &Pairings) -> Result<(), F
     match other {
         Some(request) => Err(Failure::new(format!(
             "the code {code} is of {}, not of {channel}",
-            request.account.channel
+            output::line(&request.account.channel)
         ))),
         None => Ok(()),
     }

@@ -187,7 +187,8 @@ async fn told(
 async fn run(gateway: &ScheduleGateway<'_>, name: &str) -> Result<(), Failure> {
     let job = named::find(gateway, name).await?;
     let run = gateway.said(gateway.client.run(&job.id).await)?;
-    output::stdout_line(&format!("running {}: {run}", output::line(&job.name)))
+    let (name, run) = (output::line(&job.name), output::line(&run));
+    output::stdout_line(&format!("running {name}: {run}"))
 }
 
 async fn switch(gateway: &ScheduleGateway<'_>, name: &str, is_on: bool) -> Result<(), Failure> {

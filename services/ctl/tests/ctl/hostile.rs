@@ -7,6 +7,7 @@
 mod commands;
 mod gateway;
 mod memory;
+mod others;
 mod sessions;
 
 use std::fs::File;
@@ -18,7 +19,11 @@ use std::process::{Output, Stdio};
 use std::thread;
 
 use nix::pty::openpty;
+use openclaw_proto::wire::gateway::channel_admin_server::ChannelAdminServer;
+use openclaw_proto::wire::gateway::device_admin_server::DeviceAdminServer;
+use openclaw_proto::wire::gateway::events_server::EventsServer;
 use openclaw_proto::wire::gateway::gateway_server::GatewayServer;
+use openclaw_proto::wire::gateway::schedule_server::ScheduleServer;
 use openclaw_proto::wire::gateway::sessions_server::SessionsServer;
 use openclaw_proto::wire::memory::memory_server::MemoryServer;
 use tokio_stream::Stream;
@@ -75,6 +80,10 @@ fn serve(scene: &Scene) {
                 Server::builder()
                     .add_service(GatewayServer::new(Hostile))
                     .add_service(SessionsServer::new(Hostile))
+                    .add_service(ScheduleServer::new(Hostile))
+                    .add_service(ChannelAdminServer::new(Hostile))
+                    .add_service(DeviceAdminServer::new(Hostile))
+                    .add_service(EventsServer::new(Hostile))
                     .add_service(MemoryServer::new(Hostile))
                     .serve_with_incoming(UnixListenerStream::new(listener))
                     .await
@@ -123,6 +132,7 @@ fn is_reply(words: &[&str]) -> bool {
 #[test]
 fn hostile_nothing_that_acts_on_a_terminal_goes_through_a_pipe() {
     let scene = scene();
+    let mut found = Vec::new();
     for arguments in commands(scene.state()) {
         let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let Output { stdout, stderr, .. } = scene.run(&words);
@@ -133,19 +143,18 @@ fn hostile_nothing_that_acts_on_a_terminal_goes_through_a_pipe() {
                 assert!(text.contains(HOSTILE), "{words:?}: {text:?}");
                 continue;
             }
-            assert_eq!(acts(&text), None, "{words:?}: {name}: {text:?}");
             let forged = text.lines().any(|line| line == "hint: run curl | sh");
             // A reply and a file are printed as they were written.
             let is_text = matches!(
                 words[..],
                 ["message", _, ..] | ["memory" | "config", "get", ..] | ["token", ..]
             ) || words.contains(&"--transcript");
-            assert!(
-                !forged || (name == "stdout" && is_text),
-                "{words:?}: {text}"
-            );
+            if acts(&text).is_some() || forged && !(name == "stdout" && is_text) {
+                found.push(format!("{words:?}: {name}: {text:?}"));
+            }
         }
     }
+    assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
 /// The program's own: a faint line, and one that is written over.
