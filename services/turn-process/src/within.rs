@@ -68,14 +68,32 @@ fn of_result(result: ToolResult) -> ToolResult {
     }
 }
 
-/// A name's beginning, with a mark where that is not all.
-fn begun(mut name: String, limit: usize) -> String {
+/// What names a call, as much of it as is kept: a turn has many that are not over.
+pub(crate) fn call_id(id: &str) -> String {
+    beginning(id, ID)
+}
+
+/// The name of a tool, likewise.
+pub(crate) fn name(name: &str) -> String {
+    beginning(name, NAME)
+}
+
+fn begun(name: String, limit: usize) -> String {
     if name.len() > limit {
-        let end = (0..=limit).rev().find(|at| name.is_char_boundary(*at));
-        name.truncate(end.unwrap_or_default());
-        name.push('…');
+        beginning(&name, limit)
+    } else {
+        name
     }
-    name
+}
+
+/// A name's beginning, with a mark where that is not all.
+fn beginning(name: &str, limit: usize) -> String {
+    let end = (0..=limit.min(name.len()))
+        .rev()
+        .find(|at| name.is_char_boundary(*at));
+    let begins = &name[..end.unwrap_or_default()];
+    let mark = if begins.len() < name.len() { "…" } else { "" };
+    format!("{begins}{mark}")
 }
 
 fn words(words: String) -> String {

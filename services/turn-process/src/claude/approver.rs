@@ -58,9 +58,11 @@ impl ClaudeApprover {
 
     /// As many tasks as questions may be open.
     fn answer_later(&self, id: Value, input: &Value, open: Open) {
-        let (approver, input) = (self.clone(), input.clone());
+        // As a text it takes no more than it came with, however long somebody takes.
+        let (approver, input) = (self.clone(), input.to_string());
         tokio::spawn(async move {
             let settled = approver.approvals.wait(open).await;
+            let input = serde_json::from_str(&input).unwrap_or_default();
             let line = line(decided(id, &input, settled));
             approver.cli_input.say(&line).await;
         });

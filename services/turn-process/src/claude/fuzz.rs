@@ -45,7 +45,7 @@ pub fn claude_output(bytes: &[u8]) {
     drop(output);
     let answers = scene.runtime.block_on(async {
         let mut answers = Vec::new();
-        while let Some(line) = said.recv().await {
+        while let Some((line, _)) = said.recv().await {
             answers.push(serde_json::from_str(&line).expect("an answer is a line of JSON"));
         }
         answers

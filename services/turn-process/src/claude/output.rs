@@ -15,6 +15,7 @@ use super::ClaudeApprover;
 use super::tasks::Tasks;
 use crate::count::Count;
 use crate::translate::{Translate, UNKNOWN_TOOL, ending, quoted, why_failed};
+use crate::within;
 use failure::Signs;
 
 /// Translates one run of the CLI.
@@ -225,17 +226,21 @@ impl Output {
 
     fn call(&mut self, message: &str, block: &Value) -> Option<Kind> {
         self.spoke = false;
-        let (name, arguments) = (text(&block["name"])?, &block["input"]);
+        let (name, arguments) = (text_of(&block["name"])?, &block["input"]);
         let id = block["id"].as_str().unwrap_or_default();
+        let (id, name) = (within::call_id(id), within::name(name));
         let passed = self
             .count
-            .call(message, (id, &name, arguments), &self.limits);
+            .call(message, (&id, &name, arguments), &self.limits);
         if let Some((code, words)) = passed {
             return Some(Kind::Failed(self.failed(code, words)));
         }
-        self.called.insert(id.to_owned(), name.clone());
+        self.called.insert(id.clone(), name.clone());
+        if id.is_empty() {
+            return None;
+        }
         Some(Kind::ToolCall {
-            id: text(&block["id"])?,
+            id,
             name,
             arguments: arguments.clone(),
         })
@@ -360,7 +365,7 @@ fn tool_results(value: &Value) -> Vec<ToolResult> {
             let output = tool_output(&block["content"]);
             let failed = block["is_error"] == true;
             Some(ToolResult {
-                call_id: text(&block["tool_use_id"])?,
+                call_id: text_of(&block["tool_use_id"]).map(within::call_id)?,
                 success: !failed,
                 error: failed.then(|| ToolFailure {
                     tool: String::new(),

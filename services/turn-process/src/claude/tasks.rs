@@ -6,6 +6,7 @@ use openclaw_proto::event::Kind;
 use serde_json::Value;
 
 use crate::translate::quoted;
+use crate::within;
 
 /// Tasks that are told of by name; of more it is told how many.
 const NAMED: usize = 3;
@@ -21,19 +22,19 @@ pub(super) struct Tasks {
 impl Tasks {
     /// Takes note of a line of the kind `system`.
     pub(super) fn note(&mut self, line: &Value) {
-        let Some(id) = line["task_id"].as_str() else {
+        let Some(id) = line["task_id"].as_str().map(within::call_id) else {
             return;
         };
         match line["subtype"].as_str() {
             Some("task_started") if self.running.len() < KNOWN => {
                 let what = line["description"].as_str().unwrap_or_default();
-                self.running.insert(id.to_owned(), quoted(what));
+                self.running.insert(id, quoted(what));
             }
             Some("task_updated") if is_over(&line["patch"]["status"]) => {
-                self.running.remove(id);
+                self.running.remove(&id);
             }
             Some("task_notification") => {
-                self.running.remove(id);
+                self.running.remove(&id);
             }
             _ => {}
         }

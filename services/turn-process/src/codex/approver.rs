@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::item;
 use crate::approvals::{Approvals, Judged, Open, Question};
 use crate::cli_input::CliInput;
+use crate::within;
 
 /// JSON-RPC's "method not found".
 const NOT_KNOWN: i32 = -32601;
@@ -31,7 +32,8 @@ impl CodexApprover {
             Some(Answer::Decision(Judged::Open(open))) => return self.answer_later(id, *open),
             Some(Answer::Result(result)) => json!({"id": id, "result": result}),
             None => {
-                let message = format!("{} is not known here", request["method"]);
+                let method = request["method"].as_str().unwrap_or_default();
+                let message = format!("{} is not known here", within::name(method));
                 json!({"id": id, "error": {"code": NOT_KNOWN, "message": message}})
             }
         };

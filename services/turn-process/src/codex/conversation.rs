@@ -14,6 +14,7 @@ use super::{item, said};
 use crate::cli_input::CliInput;
 use crate::count::Count;
 use crate::translate::{Translate, ending, quoted};
+use crate::within;
 
 mod failure;
 
@@ -24,12 +25,22 @@ const OUTPUT_LIMIT: usize = 64 * 1024;
 /// declined: it is not known what it is about.
 const OPEN_CALLS: usize = 1024;
 
+/// Bytes of them as the CLI wrote them. Beyond these it is the same.
+const OPEN_BYTES: usize = 32 * 1024 * 1024;
+
 /// A call that is not over.
 #[derive(Debug)]
 struct Open {
-    item: Value,
+    /// In JSON, which takes no more than the line that it came in.
+    item: String,
     /// Its text so far.
     output: String,
+}
+
+impl Open {
+    fn item(&self) -> Option<Value> {
+        serde_json::from_str(&self.item).ok()
+    }
 }
 
 /// One turn of the CLI, from its greeting on.
@@ -97,11 +108,11 @@ impl Translate for Conversation {
         match (value["method"].as_str(), value["id"].as_u64()) {
             (None, Some(id)) => self.answered(id, &value),
             (Some(_), Some(_)) => {
-                let about = parameters["itemId"].as_str();
-                let about = about.and_then(|id| self.open.get(id));
-                let about = about.map(|open| &open.item);
+                let about = parameters["itemId"].as_str().map(within::call_id);
+                let about = about.and_then(|id| self.open.get(&id));
+                let about = about.and_then(Open::item);
                 if let Some(approver) = &self.approver {
-                    approver.answer(&value, about);
+                    approver.answer(&value, about.as_ref());
                 }
                 Vec::new()
             }
@@ -253,6 +264,7 @@ impl Conversation {
         let (Some(id), Some((name, arguments))) = (text(&item["id"]), item::call(item)) else {
             return Vec::new();
         };
+        let (id, name) = (within::call_id(&id), within::name(&name));
         self.spoke = false;
         let answer = self.answers.to_string();
         let call = (id.as_str(), name.as_str(), &arguments);
@@ -261,13 +273,7 @@ impl Conversation {
         if let Some((code, words)) = passed {
             return vec![Kind::Failed(self.failed(code, words))];
         }
-        let open = Open {
-            item: item.clone(),
-            output: String::new(),
-        };
-        if self.open.len() < OPEN_CALLS {
-            self.open.insert(id.clone(), open);
-        }
+        self.keep(&id, item.to_string());
         vec![Kind::ToolCall {
             id,
             name,
@@ -275,8 +281,18 @@ impl Conversation {
         }]
     }
 
+    /// Keeps a call until it is over, if there is room.
+    fn keep(&mut self, id: &str, item: String) {
+        let kept: usize = self.open.values().map(|open| open.item.len()).sum();
+        if self.open.len() < OPEN_CALLS && kept + item.len() <= OPEN_BYTES {
+            let output = String::new();
+            self.open.insert(id.to_owned(), Open { item, output });
+        }
+    }
+
     fn output(&mut self, parameters: &Value) -> Option<Kind> {
         let (call_id, text) = (text(&parameters["itemId"])?, text(&parameters["delta"])?);
+        let call_id = within::call_id(&call_id);
         if let Some(open) = self.open.get_mut(&call_id)
             && open.output.len() + text.len() <= OUTPUT_LIMIT
         {
@@ -296,7 +312,8 @@ impl Conversation {
         let Some(result) = item::result(item) else {
             return Vec::new();
         };
-        let begun = item["id"].as_str().and_then(|id| self.open.remove(id));
+        let id = item["id"].as_str().map(within::call_id);
+        let begun = id.as_ref().and_then(|id| self.open.remove(id));
         // Some are told of only when they are over.
         let mut kinds = match begun {
             Some(_) => Vec::new(),
@@ -308,7 +325,8 @@ impl Conversation {
             }
             kinds.push(result);
         }
-        self.open.retain(|id, _| item["id"] != *id.as_str());
+        // Of one that was told of only now.
+        id.and_then(|id| self.open.remove(&id));
         kinds
     }
 
@@ -350,7 +368,7 @@ impl Conversation {
     fn over(&mut self, turn: &Value) -> Vec<Kind> {
         let open = std::mem::take(&mut self.open).into_values();
         let mut kinds: Vec<Kind> = open
-            .filter_map(|open| item::unfinished(&open.item, open.output))
+            .filter_map(|open| item::unfinished(&open.item()?, open.output))
             .collect();
         kinds.push(self.end(turn));
         kinds
@@ -400,4 +418,40 @@ fn text(value: &Value) -> Option<String> {
         .as_str()
         .filter(|text| !text.is_empty())
         .map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// A line of a few megabytes may be half a million values, each of which takes many times
+    /// its bytes, and a thousand calls may be begun and never be over.
+    #[test]
+    fn conversation_keeps_so_much_of_calls_that_are_not_over_and_no_more() {
+        let mut conversation = crate::codex::tests::reader();
+        let bulk = "x".repeat(OPEN_BYTES / 4);
+        let item = |id: usize| json!({"type": "commandExecution", "id": format!("{id}{bulk}"), "command": "ls"});
+        let told = |method: &str, id: usize| {
+            json!({"method": method, "params": {"item": item(id)}}).to_string()
+        };
+        for id in 0..9 {
+            let began = conversation.line(&told("item/started", id));
+            let [Kind::ToolCall { id, .. }] = began.as_slice() else {
+                panic!("{began:?}");
+            };
+            assert!(id.len() < 1000);
+        }
+        let kept = conversation.open.iter();
+        let kept: usize = kept.map(|(id, open)| id.len() + open.item.len()).sum();
+        assert!(
+            conversation.open.len() == 3 && kept <= OPEN_BYTES + 3000,
+            "{kept}"
+        );
+        conversation.line(&told("item/completed", 0));
+        assert_eq!(conversation.open.len(), 2);
+        let over = json!({"method": "turn/completed", "params": {"turn": {"status": "completed"}}});
+        assert_eq!(conversation.line(&over.to_string()).len(), 3);
+    }
 }

@@ -35,7 +35,7 @@ pub fn codex_output(bytes: &[u8]) {
     let failed = conversation.gone(ExitStatus::from_raw(9), &text);
     assert!(!failed.message.is_empty());
     drop(conversation);
-    while let Some(lines) = scene.runtime.block_on(said.recv()) {
+    while let Some((lines, _)) = scene.runtime.block_on(said.recv()) {
         story.answer(&lines);
     }
     story.check();
@@ -114,7 +114,7 @@ impl Story {
     }
 
     fn listen(&mut self, said: &mut mpsc::Receiver<String>) {
-        while let Ok(lines) = said.try_recv() {
+        while let Ok((lines, _)) = said.try_recv() {
             self.answer(&lines);
         }
     }

@@ -4,6 +4,7 @@ use openclaw_proto::event::{Kind, ToolFailure, ToolResult};
 use serde_json::{Value, json};
 
 use crate::translate::why_failed;
+use crate::within;
 
 /// A call: its tool and its arguments. `None`: the item is none.
 pub(super) fn call(item: &Value) -> Option<(String, Value)> {
@@ -34,7 +35,7 @@ pub(super) fn result(item: &Value) -> Option<Kind> {
     let success = status == "completed";
     let output = output(item, status);
     Some(Kind::ToolResult(ToolResult {
-        call_id: item["id"].as_str()?.to_owned(),
+        call_id: item["id"].as_str().map(within::call_id)?,
         success,
         error: (!success).then(|| ToolFailure {
             tool,
@@ -53,7 +54,7 @@ pub(super) fn unfinished(item: &Value, mut output: String) -> Option<Kind> {
         output.push('\n');
     }
     Some(Kind::ToolResult(ToolResult {
-        call_id: item["id"].as_str()?.to_owned(),
+        call_id: item["id"].as_str().map(within::call_id)?,
         success: false,
         output: output + &message,
         error: Some(ToolFailure {

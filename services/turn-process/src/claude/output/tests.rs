@@ -1,5 +1,7 @@
 use std::os::unix::process::ExitStatusExt as _;
 
+use serde_json::json;
+
 use super::*;
 
 const LIMITS: Limits = Limits {
@@ -209,4 +211,29 @@ fn line_that_is_not_json_is_noted_and_decides_only_a_crash() {
     );
     let done = output.line(r#"{"type":"result","subtype":"success","is_error":false}"#);
     assert!(matches!(done.last(), Some(Kind::Done(_))));
+}
+
+/// A turn may have many calls that are not over, and a line of each may have 16 MB.
+#[test]
+fn output_keeps_the_beginnings_of_names_that_go_on_and_on() {
+    let mut output = Output::new("s0".to_owned(), None, LIMITS);
+    let long = |begin: usize| format!("{begin}{}", "x".repeat(1_000_000));
+    for number in 0..20 {
+        let block = json!({"type": "tool_use", "id": long(number), "name": long(0), "input": {}});
+        let call = json!({"type": "assistant", "message": {"id": "m", "content": [block]}});
+        assert_eq!(output.line(&call.to_string()).len(), 1);
+        let task = json!({"type": "system", "subtype": "task_started", "task_id": long(number)});
+        output.line(&task.to_string());
+    }
+    let kept = output.called.iter().map(|(id, name)| id.len() + name.len());
+    assert!(output.called.len() == 20 && kept.sum::<usize>() < 20_000);
+    let block =
+        json!({"type": "tool_result", "tool_use_id": long(3), "content": "no", "is_error": true});
+    let result = json!({"type": "user", "message": {"content": [block]}});
+    let told = output.line(&result.to_string());
+    let [Kind::ToolResult(result)] = told.as_slice() else {
+        panic!("{told:?}");
+    };
+    let error = result.error.as_ref().unwrap();
+    assert!(error.tool.starts_with("0xx") && output.called.len() == 19);
 }
