@@ -91,6 +91,54 @@ async fn telegram_press_decides_for_approvers_alone_and_once() {
     assert_eq!(scene.suite.written("a"), None, "a late press ran it");
 }
 
+/// An approver who is not the owner decides about what comes by the account whose approver
+/// they are, and about nothing else, whatever a button is made to say.
+#[tokio::test]
+async fn telegram_press_of_an_approver_decides_what_they_are_asked_about() {
+    let scene = Scene::with(|setup| {
+        setup
+            .set("channels.telegram.allowFrom", json!([OWNER, GUEST]))
+            .set(
+                "channels.telegram.execApprovals",
+                json!({"approvers": [GUEST]}),
+            )
+            .set("tools.exec.ask", "on-miss")
+    })
+    .await;
+    let touch = || {
+        Scenario::tool("execute_shell", json!({"command": "touch a"}))
+            .then(Scenario::text("It was said."))
+    };
+    let waiting = async || {
+        let list = ["approvals", "list", "--json"];
+        loop {
+            let listed = scene.suite.ctl(&list).await.document();
+            if let Some(id) = listed["waiting"][0]["id"].as_str() {
+                return id.to_owned();
+            }
+        }
+    };
+    scene.model.push(touch());
+    let talk = scene.suite.begin(&["message", "make a file"]);
+    let id = within("the question", waiting()).await;
+    for (name, id) in [("whole", id.as_str()), ("beginning", &id[..1])] {
+        let data = format!("approve:once:{id}");
+        let shown = pressed(&scene, name, (GUEST, GUEST), &data).await;
+        assert_eq!(shown, "You are not asked about this.", "{name}");
+    }
+    scene.suite.ctl(&["approvals", "deny", &id]).await.ok();
+    talk.end().await.ok();
+    assert_eq!(scene.suite.written("a"), None);
+    scene.model.push(touch());
+    scene.double.say(OWNER, "make a file");
+    let id = within("the question", waiting()).await;
+    let data = format!("approve:once:{id}");
+    let shown = pressed(&scene, "asked", (GUEST, GUEST), &data).await;
+    assert_eq!(shown, "Allowed once.");
+    scene.answered(OWNER, "It was said.").await;
+    assert!(scene.suite.written("a").is_some());
+}
+
 #[tokio::test]
 async fn telegram_stop_is_confirmed_while_the_runner_is_started_again() {
     let scene = Scene::start().await;
