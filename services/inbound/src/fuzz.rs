@@ -37,7 +37,7 @@ pub fn reply(text: &str) {
         assert_eq!(said_by(&button.data), Some(button.text.as_str()));
     }
     let workspace = WORKSPACE.path().join("w").into();
-    let taken = with_files(&asked.text, &workspace);
+    let taken = with_files(&asked.text, Some(&workspace));
     assert_eq!(taken.paths.len(), taken.files.len());
     for path in &taken.paths {
         let known = ["a.png", "s/b.ogg"].map(Path::new);

@@ -16,7 +16,7 @@ const LINES: usize = 1024;
 const BYTES: u32 = 32 * 1024 * 1024;
 
 /// Lines that wait, and the room that they take.
-type Waiting = (String, OwnedSemaphorePermit);
+pub(crate) type Waiting = (String, OwnedSemaphorePermit);
 
 /// The CLI's standard input. It ends when every copy of this is dropped.
 #[derive(Debug, Clone)]

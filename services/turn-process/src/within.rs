@@ -73,6 +73,11 @@ pub(crate) fn call_id(id: &str) -> String {
     beginning(id, ID)
 }
 
+/// Whether that is all of it.
+pub(crate) fn is_call_id(id: &str) -> bool {
+    id.len() <= ID
+}
+
 /// The name of a tool, likewise.
 pub(crate) fn name(name: &str) -> String {
     beginning(name, NAME)

@@ -108,8 +108,8 @@ impl Translate for Conversation {
         match (value["method"].as_str(), value["id"].as_u64()) {
             (None, Some(id)) => self.answered(id, &value),
             (Some(_), Some(_)) => {
-                let about = parameters["itemId"].as_str().map(within::call_id);
-                let about = about.and_then(|id| self.open.get(&id));
+                let about = parameters["itemId"].as_str();
+                let about = about.and_then(|id| self.open.get(id));
                 let about = about.and_then(Open::item);
                 if let Some(approver) = &self.approver {
                     approver.answer(&value, about.as_ref());
@@ -261,10 +261,10 @@ impl Conversation {
     }
 
     fn started(&mut self, item: &Value) -> Vec<Kind> {
-        let (Some(id), Some((name, arguments))) = (text(&item["id"]), item::call(item)) else {
+        let (Some(named), Some((name, arguments))) = (text(&item["id"]), item::call(item)) else {
             return Vec::new();
         };
-        let (id, name) = (within::call_id(&id), within::name(&name));
+        let (id, name) = (within::call_id(&named), within::name(&name));
         self.spoke = false;
         let answer = self.answers.to_string();
         let call = (id.as_str(), name.as_str(), &arguments);
@@ -273,7 +273,7 @@ impl Conversation {
         if let Some((code, words)) = passed {
             return vec![Kind::Failed(self.failed(code, words))];
         }
-        self.keep(&id, item.to_string());
+        self.keep(named, item);
         vec![Kind::ToolCall {
             id,
             name,
@@ -281,18 +281,18 @@ impl Conversation {
         }]
     }
 
-    /// Keeps a call until it is over, if there is room.
-    fn keep(&mut self, id: &str, item: String) {
+    /// Keeps a call until it is over, if there is room, under an id that is no other's.
+    fn keep(&mut self, id: String, item: &Value) {
+        let (item, output) = (item.to_string(), String::new());
         let kept: usize = self.open.values().map(|open| open.item.len()).sum();
-        if self.open.len() < OPEN_CALLS && kept + item.len() <= OPEN_BYTES {
-            let output = String::new();
-            self.open.insert(id.to_owned(), Open { item, output });
+        let has_room = self.open.len() < OPEN_CALLS && kept + item.len() <= OPEN_BYTES;
+        if has_room && within::is_call_id(&id) {
+            self.open.insert(id, Open { item, output });
         }
     }
 
     fn output(&mut self, parameters: &Value) -> Option<Kind> {
         let (call_id, text) = (text(&parameters["itemId"])?, text(&parameters["delta"])?);
-        let call_id = within::call_id(&call_id);
         if let Some(open) = self.open.get_mut(&call_id)
             && open.output.len() + text.len() <= OUTPUT_LIMIT
         {
@@ -312,8 +312,8 @@ impl Conversation {
         let Some(result) = item::result(item) else {
             return Vec::new();
         };
-        let id = item["id"].as_str().map(within::call_id);
-        let begun = id.as_ref().and_then(|id| self.open.remove(id));
+        let id = item["id"].as_str();
+        let begun = id.and_then(|id| self.open.remove(id));
         // Some are told of only when they are over.
         let mut kinds = match begun {
             Some(_) => Vec::new(),
@@ -326,7 +326,7 @@ impl Conversation {
             kinds.push(result);
         }
         // Of one that was told of only now.
-        id.and_then(|id| self.open.remove(&id));
+        id.and_then(|id| self.open.remove(id));
         kinds
     }
 
@@ -432,7 +432,7 @@ mod tests {
     fn conversation_keeps_so_much_of_calls_that_are_not_over_and_no_more() {
         let mut conversation = crate::codex::tests::reader();
         let bulk = "x".repeat(OPEN_BYTES / 4);
-        let item = |id: usize| json!({"type": "commandExecution", "id": format!("{id}{bulk}"), "command": "ls"});
+        let item = |id: usize| json!({"type": "commandExecution", "id": id.to_string(), "command": "ls", "bulk": bulk});
         let told = |method: &str, id: usize| {
             json!({"method": method, "params": {"item": item(id)}}).to_string()
         };
@@ -443,6 +443,10 @@ mod tests {
             };
             assert!(id.len() < 1000);
         }
+        let long = json!({"type": "commandExecution", "id": bulk, "command": "ls"});
+        let long = json!({"method": "item/started", "params": {"item": long}});
+        let began = conversation.line(&long.to_string());
+        assert!(matches!(began.as_slice(), [Kind::ToolCall { id, .. }] if id.len() < 1000));
         let kept = conversation.open.iter();
         let kept: usize = kept.map(|(id, open)| id.len() + open.item.len()).sum();
         assert!(

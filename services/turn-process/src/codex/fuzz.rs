@@ -113,7 +113,7 @@ impl Story {
         }
     }
 
-    fn listen(&mut self, said: &mut mpsc::Receiver<String>) {
+    fn listen(&mut self, said: &mut mpsc::Receiver<crate::cli_input::Waiting>) {
         while let Ok((lines, _)) = said.try_recv() {
             self.answer(&lines);
         }
