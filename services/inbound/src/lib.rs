@@ -29,4 +29,4 @@ pub use media::{WithFiles, mime_type, names_files, with_files};
 pub use message_text::{MessageText, SaidAs};
 pub use peer::{bare, has_everybody, is_listed, names};
 pub use rules::{PairedPeople, Verdict, is_owner, judge, listing, unanswered_groups};
-pub use words::{about, attachment_at, said};
+pub use words::{about, attachment_at, command, said};

@@ -51,6 +51,30 @@ pub fn said(hand_in: &HandIn, message: &Message, paths: &[Option<String>]) -> St
     parts.join("\n\n")
 }
 
+/// The message as a command, which the gateway carries out or an agent knows by how it begins;
+/// `anew`: what of it begins a new conversation, and the words for that. In a group an agent
+/// is told no words of it that could pass for somebody else's.
+pub fn command(hand_in: &HandIn, message: &Message, anew: Option<(&str, &str)>) -> Option<String> {
+    let text = message.text.trim();
+    // No agent is told these.
+    let is_gateways =
+        openclaw_commands::read(text).is_some() || anew.is_some_and(|(_, words)| words.is_empty());
+    let is_direct = hand_in.place.chat == ChatKind::Direct;
+    if is_gateways || is_direct && text.starts_with('/') {
+        return Some(text.to_owned());
+    }
+    match anew {
+        Some((trigger, words)) if trigger.starts_with('/') => {
+            let words = Message {
+                text: words.to_owned(),
+                ..message.clone()
+            };
+            Some(format!("{trigger} {}", said(hand_in, &words, &[])))
+        }
+        _ => openclaw_commands::is_of_memory(text).then(|| quoted(text)),
+    }
+}
+
 /// What the agent is told of the channel that it answers on, and of what that can.
 /// The directives are those of `directives` and, for files, of
 /// `runs/src/reply_text`.

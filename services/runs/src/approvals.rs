@@ -7,6 +7,7 @@ use openclaw_daemon::{Configuration, failure};
 use openclaw_proto::approval::{self, ApprovalRequested, ApprovalResolved, Decision};
 use openclaw_proto::call::{Patience, RefusalCode};
 use openclaw_proto::event::Kind;
+use openclaw_proto::outbox::Place;
 use openclaw_proto::runner;
 use openclaw_sessions::now_ms;
 use openclaw_settings::Settings;
@@ -16,7 +17,7 @@ use uuid::Uuid;
 
 use crate::approval::{Approval, ApprovalLog, Outcome, Pending, Refused, origin};
 use crate::bus::{Bus, DomainEvent};
-use crate::run::Run;
+use crate::run::{Registry, Run};
 
 /// How long a runner that is being started again is waited for.
 const ABSENCE: Duration = Duration::from_secs(10);
@@ -150,6 +151,19 @@ impl Approvals {
             outcome,
             by,
         });
+    }
+
+    /// Whether what waits under the whole `id` is about a message that came by the account of
+    /// that channel. Of what does not wait whoever decides hears so.
+    pub fn came_by(&self, id: &str, account: (&str, &str), runs: &Registry) -> bool {
+        let Ok(approval) = self.pending.find(id) else {
+            return true;
+        };
+        let of_turn = approval.of_turn.as_ref();
+        let run = of_turn.and_then(|of_turn| runs.find(&of_turn.run_id));
+        let place = run.and_then(|run| Some(Place::of_route(&run.channel, run.route.as_ref()?)));
+        let is_there = |it: Place| (it.channel.as_str(), it.account.as_str()) == account;
+        approval.id == id && place.is_some_and(is_there)
     }
 
     /// Decides about what waits under `id`, of which the beginning is enough, and

@@ -4,9 +4,8 @@
 use std::time::Duration;
 
 use openclaw_folder::ConfiguredFolder;
-use openclaw_proto::call::Patience;
+use openclaw_proto::call::{CallError, Patience};
 use openclaw_proto::runner;
-use openclaw_proto::wire::runner::StatusResponse;
 use openclaw_settings::{AgentSettings, Backend};
 use openclaw_tools::Policy;
 use openclaw_tools::catalog::COMMANDS;
@@ -40,17 +39,17 @@ impl RunnerAgent {
 
 /// The agent-runner's report on the agent; `None`: it does not answer.
 pub async fn agent(runner: &runner::Client, id: &str) -> Option<RunnerAgent> {
-    of(runner.status().await.ok()?, id)
+    reported(runner, id).await.ok()?
 }
 
-fn of(status: StatusResponse, id: &str) -> Option<RunnerAgent> {
-    let mut agents = status.agents.into_iter();
-    let agent = agents.find(|agent| agent.agent_id == id)?;
-    Some(RunnerAgent {
+async fn reported(runner: &runner::Client, id: &str) -> Result<Option<RunnerAgent>, CallError> {
+    let mut agents = runner.status().await?.agents.into_iter();
+    let agent = agents.find(|agent| agent.agent_id == id);
+    Ok(agent.map(|agent| RunnerAgent {
         level: agent.sandbox_level,
         ask: agent.ask,
         backend: agent.backend,
-    })
+    }))
 }
 
 /// The workspace of which files are sent that an answer of the agent names: where it can
@@ -63,8 +62,10 @@ pub async fn sent_from(
 ) -> Option<ConfiguredFolder> {
     let configured = configured?;
     let asked = Patience::of(ABSENCE).with_absent();
-    let status = asked.call(|| runner.status()).await.ok()?;
-    let held = of(status, &configured.id)?;
+    let held = asked
+        .call(|| reported(runner, &configured.id))
+        .await
+        .ok()??;
     let policy = at(&held.level, openclaw_prompt::policy(configured));
     let reads = READING.iter().any(|tool| policy.denies(tool).is_none());
     (reads && !held.is_offline()).then(|| configured.workspace.clone())

@@ -6,7 +6,7 @@ use openclaw_conversations::channels as ledger;
 use openclaw_conversations::storage::{self, TurnOptions};
 use openclaw_inbound::SaidAs;
 use openclaw_inbound::{
-    Facts, PairedPeople, Verdict, about, agent_of, one_line, quoted, said, said_by, speaker,
+    Facts, PairedPeople, Verdict, about, agent_of, command, one_line, said, said_by, speaker,
 };
 use openclaw_proto::channel::{
     AccountName, Answer, HandIn, HandedIn, Ignored, IgnoredCode, Message, Outcome, Reaction, Taken,
@@ -307,7 +307,8 @@ impl Channels {
         role: SenderRole,
     ) -> String {
         let is_bare = message.attachments.is_empty() || is_stop(message.text.trim());
-        let command = incoming.command(message);
+        let anew = storage::beginning_anew(&incoming.settings.session, message.text.trim());
+        let command = command(incoming.hand_in, message, anew);
         if let Some(command) = command.filter(|_| is_bare && role != SenderRole::Program) {
             return command;
         }
@@ -481,30 +482,6 @@ impl Incoming<'_> {
             sender: &hand_in.sender.id,
             is_bot: hand_in.sender.is_bot,
             is_to_bot,
-        }
-    }
-
-    /// The message as a command, which the gateway carries out or an agent knows by how it
-    /// begins. In a group an agent is told no words of it that could pass for somebody else's.
-    fn command(&self, message: &Message) -> Option<String> {
-        let text = message.text.trim();
-        let anew = storage::beginning_anew(&self.settings.session, text);
-        // No agent is told these.
-        let is_gateways = openclaw_commands::read(text).is_some()
-            || anew.is_some_and(|(_, words)| words.is_empty());
-        let is_direct = self.hand_in.place.chat == ChatKind::Direct;
-        if is_gateways || is_direct && text.starts_with('/') {
-            return Some(text.to_owned());
-        }
-        match anew {
-            Some((trigger, words)) if trigger.starts_with('/') => {
-                let words = Message {
-                    text: words.to_owned(),
-                    ..message.clone()
-                };
-                Some(format!("{trigger} {}", said(self.hand_in, &words, &[])))
-            }
-            _ => openclaw_commands::is_of_memory(text).then(|| quoted(text)),
         }
     }
 

@@ -4,7 +4,6 @@ use openclaw_commands::{Sender, SenderRole};
 use openclaw_inbound::decision_of;
 use openclaw_proto::approval::Decision;
 use openclaw_proto::channel::{AccountName, Outcome};
-use openclaw_proto::outbox::Place;
 
 use super::Channels;
 
@@ -32,24 +31,14 @@ impl Channels {
         Outcome::Answered { text }
     }
 
-    /// Whether `sender` is asked about what waits under `id`. The owner is about everything; an
-    /// approver of an account about what came by that account, and by the question's whole id:
-    /// what a button says can be made up.
+    /// Whether `sender` is asked about what waits under `id`: the owner is about everything, an
+    /// approver about what came by the account. What a button says can be made up.
     fn is_asked(&self, account: &AccountName, sender: &Sender, id: &str) -> bool {
         if !sender.approves || sender.role == SenderRole::Owner {
             return sender.approves;
         }
-        // Of what does not wait it is said that it does not.
-        let Ok(approval) = self.core.approvals.pending.find(id) else {
-            return true;
-        };
-        let of_turn = approval.of_turn.as_ref();
-        let run = of_turn.and_then(|of_turn| self.core.runs.find(&of_turn.run_id));
-        let place = run.and_then(|run| Some(Place::of_route(&run.channel, run.route.as_ref()?)));
-        approval.id == id
-            && place.is_some_and(|it| {
-                (&it.channel, &it.account) == (&account.channel, &account.account)
-            })
+        let approvals = &self.core.approvals;
+        approvals.came_by(id, (&account.channel, &account.account), &self.core.runs)
     }
 }
 
