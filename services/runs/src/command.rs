@@ -14,9 +14,9 @@ use openclaw_proto::approval::Decision;
 
 use crate::approval::{Approval, Refused};
 use crate::bus::DomainEvent;
-use crate::compaction::Made;
 use crate::run::{MessageStatus, Run};
 use crate::turn::Turns;
+use openclaw_compaction::Made;
 
 /// Messages that `/compact` leaves as they are.
 const KEPT: u32 = 20;

@@ -17,7 +17,6 @@ use tokio_util::task::TaskTracker;
 use crate::approvals::Approvals;
 use crate::bus::{Bus, DomainEvent};
 use crate::command::Commands;
-use crate::compaction::Compactor;
 use crate::counters::Counters;
 use crate::feed::{Feed, FeedSubscriber, Recorder};
 use crate::heartbeat::Heartbeats;
@@ -32,6 +31,7 @@ use crate::submission::Submitter;
 use crate::system_event::SystemEvents;
 use crate::turn::{Cramped, SessionIds, Tails, Turns};
 use crate::wake::Waker;
+use openclaw_compaction::Compactor;
 
 /// The longest time the last turns may take when the gateway stops. Where a turn goes on, it
 /// passes before what streams get after it, and both before the next gateway starts: clients wait

@@ -19,12 +19,12 @@ use tokio_util::task::TaskTracker;
 use tracing::Instrument as _;
 
 use crate::command;
-use crate::compaction::Compactor;
-use crate::kept;
 use crate::reply_text::{self, Author};
 use crate::run::{MessageStatus, Registry, Run};
 use crate::submission::Submitter;
 use crate::turn::{Extra, Left, Turns, interrupted, of_backup};
+use openclaw_compaction::Compactor;
+use openclaw_kept_turns as kept;
 
 /// Takes up what the last gateway left.
 #[derive(Clone)]

@@ -10,8 +10,8 @@ use openclaw_sessions::{AgentId, SessionKey};
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
-use crate::kept;
 use crate::run::Registry;
+use openclaw_kept_turns as kept;
 
 /// The run ids by agent; those of one session beside those of any.
 type Ready = HashMap<(AgentId, Option<SessionKey>), String>;

@@ -34,9 +34,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::approvals::Approvals;
 use crate::bus::Bus;
-use crate::compaction::Compactor;
 use crate::counters::Counters;
-use crate::kept;
 use crate::queue::{Queue, QueueRequest};
 use crate::run::{MessageStatus, Registry, Run};
 use crate::standby::Standby;
@@ -44,6 +42,8 @@ use crate::status_line::StatusLine;
 use crate::system_event::SystemEvents;
 use asked::Asked;
 use context::Context;
+use openclaw_compaction::Compactor;
+use openclaw_kept_turns as kept;
 use reply::Reply;
 
 pub(crate) use cramped::Cramped;

@@ -18,20 +18,31 @@ const GATEWAY: &[Layer] = &[
     ("inbound", &["commands"]),
     ("jobs", &[]),
     ("approval-log", &["conversations"]),
+    ("kept-turns", &[]),
+    ("compaction", &["conversations", "kept-turns"]),
     (
         "runs",
         &[
             "approval-log",
             "commands",
+            "compaction",
             "conversations",
             "inbound",
             "jobs",
+            "kept-turns",
         ],
     ),
     ("devices", &["conversations"]),
     (
         "schedule",
-        &["commands", "conversations", "inbound", "jobs", "runs"],
+        &[
+            "commands",
+            "conversations",
+            "inbound",
+            "jobs",
+            "kept-turns",
+            "runs",
+        ],
     ),
     (
         "doors",
@@ -41,6 +52,7 @@ const GATEWAY: &[Layer] = &[
         "websocket",
         &[
             "commands",
+            "compaction",
             "conversations",
             "devices",
             "doors",
@@ -106,12 +118,14 @@ const CONFIGURATION: [(&str, &[&str]); 4] = [
 ];
 
 /// The libraries that know no client.
-const CORE: [&str; 7] = [
+const CORE: [&str; 9] = [
     "approval-log",
     "commands",
+    "compaction",
     "conversations",
     "inbound",
     "jobs",
+    "kept-turns",
     "runs",
     "schedule",
 ];

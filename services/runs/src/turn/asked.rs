@@ -17,9 +17,9 @@ use openclaw_settings::Ask;
 use super::context::Context;
 use super::reply::Reply;
 use super::{Turns, conversation, outcome};
-use crate::compaction::{Made, Room, Spent};
 use crate::run::Run;
 use crate::system_event;
+use openclaw_compaction::{Made, Room, Spent};
 
 /// How much longer a conversation may be by the estimate than by the count of
 /// its tokens, and still be taken whole.

@@ -14,7 +14,7 @@ use tracing::Instrument as _;
 
 use super::outcome;
 use super::reply::Reply;
-use crate::kept::{self, ABSENCE};
+use openclaw_kept_turns::{self as kept, ABSENCE};
 
 /// How long the runner may take to acknowledge a turn; it may have to be started first.
 const START_DEADLINE: Duration = Duration::from_secs(30);

@@ -11,9 +11,9 @@ use openclaw_sessions::{now_ms, silence};
 use super::assembler::{Assembler, Assembly};
 use super::{Turns, outcome};
 use crate::bus::DomainEvent;
-use crate::compaction::Spent;
 use crate::reply_text::{self, Author};
 use crate::run::Run;
+use openclaw_compaction::Spent;
 
 /// The operation at the end of a run, for errors.
 const SAVE: &str = "save the reply";

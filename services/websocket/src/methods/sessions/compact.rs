@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use openclaw_runs::compaction::Made;
+use openclaw_compaction::Made;
 
 use super::super::Context;
 use super::super::{Answer, Call};

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
+use openclaw_kept_turns as kept;
 use openclaw_proto::call::{CallError, within};
 use openclaw_proto::event::Kind;
 use openclaw_proto::memory::Compaction;
@@ -17,7 +18,6 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::{Compactor, Error, PLAN_DEADLINE, Room, Spent};
-use crate::kept;
 
 /// How long a summary may take (OpenClaw's limit for the same).
 const DEADLINE: Duration = Duration::from_secs(180);
@@ -64,7 +64,7 @@ impl Compactor {
     }
 
     /// Whether `run_id` is of a turn for a summary that an earlier gateway left.
-    pub(crate) fn is_left(&self, run_id: &str) -> bool {
+    pub fn is_left(&self, run_id: &str) -> bool {
         let is_own = Uuid::parse_str(run_id).is_ok_and(|id| id.get_version_num() == OWN_VERSION);
         is_own && !lock(&self.own).contains(run_id)
     }

@@ -41,29 +41,32 @@ const OVERFLOW_SHARE: u32 = 2;
 
 /// The conversation of a session, and what may be sent of it.
 #[derive(Debug)]
-pub(crate) struct Room<'a> {
-    pub(crate) key: &'a SessionKey,
-    pub(crate) session_id: &'a str,
+pub struct Room<'a> {
+    /// Of the session.
+    pub key: &'a SessionKey,
+    /// The session's id, after which its transcript is called.
+    pub session_id: &'a str,
     /// The run that needs the room; empty when a person asked for it.
-    pub(crate) run_id: &'a str,
+    pub run_id: &'a str,
     /// All that may be sent to the model, in tokens.
-    pub(crate) tokens: u64,
+    pub tokens: u64,
     /// The part of it that is not the conversation.
-    pub(crate) reserved: u64,
+    pub reserved: u64,
     /// Runs whose messages are not part of the conversation yet.
-    pub(crate) waiting: &'a HashSet<String>,
+    pub waiting: &'a HashSet<String>,
     /// `provider/model` of the session, when it has one of its own.
-    pub(crate) model: Option<&'a str>,
+    pub model: Option<&'a str>,
     /// The auth profile that it chose.
-    pub(crate) auth_profile: Option<AuthProfile>,
+    pub auth_profile: Option<AuthProfile>,
 }
 
 /// The use of the model for summaries, failed ones included.
 #[derive(Debug, Default)]
-pub(crate) struct Spent {
+pub struct Spent {
     /// US dollars; 0 when nobody knows.
-    pub(crate) cost_usd: f64,
-    pub(crate) usage: Usage,
+    pub cost_usd: f64,
+    /// Tokens.
+    pub usage: Usage,
 }
 
 /// The outcome.
@@ -128,7 +131,8 @@ pub struct Compactor {
 }
 
 impl Compactor {
-    pub(crate) fn new(
+    /// One that asks memory for plans and the runner for summaries.
+    pub fn new(
         configuration: Configuration,
         sessions: Sessions,
         memory: memory::Client,
@@ -144,7 +148,7 @@ impl Compactor {
     }
 
     /// Makes room when there is too little, and adds its use to `spent`.
-    pub(crate) async fn make_room(
+    pub async fn make_room(
         &self,
         room: &Room<'_>,
         cancel: &CancellationToken,
@@ -159,7 +163,7 @@ impl Compactor {
 
     /// Makes room after a provider has refused the prompt: how much it takes is not
     /// known, only that this was too much.
-    pub(crate) async fn make_more_room(
+    pub async fn make_more_room(
         &self,
         room: &Room<'_>,
         cancel: &CancellationToken,

@@ -24,7 +24,7 @@ pub async fn close(runner: &runner::Client, run_id: &str) {
 }
 
 /// Ends a turn whose answer nobody waits for, and lets the runner forget it.
-pub(crate) async fn end(runner: &runner::Client, run_id: &str) {
+pub async fn end(runner: &runner::Client, run_id: &str) {
     let nobody = End {
         reason: "nobody waits for it",
         at_once: false,
@@ -38,7 +38,7 @@ pub(crate) async fn end(runner: &runner::Client, run_id: &str) {
 
 /// Ends a turn whose run was stopped, however long the runner is away, and
 /// waits until its processes are gone.
-pub(crate) async fn stop(runner: &runner::Client, run_id: &str, reason: &str) {
+pub async fn stop(runner: &runner::Client, run_id: &str, reason: &str) {
     let end = End {
         reason,
         at_once: true,
