@@ -16,14 +16,16 @@ use crate::worker::Worker;
 /// Texts in one request to a provider: far below what any of them takes, and
 /// lost work is little.
 const BATCH: usize = 32;
+/// Texts looked for at once: to find the next, all those before it are looked at again.
+const GATHERED: usize = 1_024;
 /// What a provider gets for a batch.
 const DEADLINE: Duration = Duration::from_secs(60);
 /// The first pause after a failure, and the longest.
 const PAUSE: Duration = Duration::from_secs(5);
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 
-/// How a batch went.
-enum Batch {
+/// How it went.
+enum Outcome {
     /// There may be more.
     Made,
     /// Nothing is missing.
@@ -39,10 +41,10 @@ pub(crate) async fn work(store: Arc<Store>, worker: Worker, hub: Hub) {
     let mut arrivals = hub.arrivals();
     loop {
         arrivals.borrow_and_update();
-        match batch(&store, &worker, &hub).await {
-            Ok(Batch::Made) => pause = PAUSE,
-            Ok(Batch::Complete) => store.indexed.notified().await,
-            Ok(Batch::Failed(why)) => {
+        match batches(&store, &worker, &hub).await {
+            Ok(Outcome::Made) => pause = PAUSE,
+            Ok(Outcome::Complete) => store.indexed.notified().await,
+            Ok(Outcome::Failed(why)) => {
                 tracing::warn!(
                     "no vectors are made for now: {why}; keywords and the table are used"
                 );
@@ -60,34 +62,38 @@ pub(crate) async fn work(store: Arc<Store>, worker: Worker, hub: Hub) {
     }
 }
 
-async fn batch(store: &Arc<Store>, worker: &Worker, hub: &Hub) -> Result<Batch, Error> {
+async fn batches(store: &Arc<Store>, worker: &Worker, hub: &Hub) -> Result<Outcome, Error> {
     if on(store, worker, |engine| engine.maintain()).await? {
-        return Ok(Batch::Made);
+        return Ok(Outcome::Made);
     }
     let (provider, model) = match &store.embedder {
         Embedder::Remote { provider, model } => (provider, model),
-        Embedder::None | Embedder::Static => return Ok(Batch::Complete),
+        Embedder::None | Embedder::Static => return Ok(Outcome::Complete),
     };
     let name = format!("{provider}/{model}");
     let wanted = name.clone();
     let missing = on(store, worker, move |engine| {
-        engine.missing_vectors(&wanted, BATCH)
+        engine.missing_vectors(&wanted, GATHERED)
     });
     let missing = missing.await?;
     if missing.is_empty() {
-        return Ok(Batch::Complete);
+        return Ok(Outcome::Complete);
     }
-    let (hashes, texts): (Vec<_>, Vec<_>) = missing.into_iter().map(|m| (m.hash, m.text)).unzip();
-    let vectors = match hub.embed(model, texts, DEADLINE).await {
-        Ok(vectors) => vectors,
-        Err(why) => return Ok(Batch::Failed(why)),
-    };
-    let made: Vec<_> = hashes.into_iter().zip(vectors).collect();
-    on(store, worker, move |engine| {
-        engine.store_vectors(&name, &made)
-    })
-    .await?;
-    Ok(Batch::Made)
+    for batch in missing.chunks(BATCH) {
+        let texts = batch.iter().map(|one| one.text.clone()).collect();
+        let vectors = match hub.embed(model, texts, DEADLINE).await {
+            Ok(vectors) => vectors,
+            Err(why) => return Ok(Outcome::Failed(why)),
+        };
+        let hashes = batch.iter().map(|one| one.hash);
+        let made: Vec<_> = hashes.zip(vectors).collect();
+        let name = name.clone();
+        on(store, worker, move |engine| {
+            engine.store_vectors(&name, &made)
+        })
+        .await?;
+    }
+    Ok(Outcome::Made)
 }
 
 async fn on<T: Send + 'static>(
