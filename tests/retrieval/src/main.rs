@@ -4,18 +4,21 @@
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::rc::Rc;
 
 use anyhow::Context as _;
 use openclaw_config::Environment;
 use openclaw_daemon::{arguments, exit, failure};
 use openclaw_memory::shared;
-use openclaw_retrieval::{Choice, Options, Ranking};
+use openclaw_retrieval::{Options, Ranking, Weights};
 
 use crate::measure::Report;
-use crate::set::{Choices, EvaluationError, Indexed, Outcome, Set, Settings};
+use crate::remote::Remote;
+use crate::set::{Choices, Embedder, EvaluationError, Indexed, Outcome, Set, Settings};
 
 mod fit;
 mod measure;
+mod remote;
 mod set;
 mod table;
 
@@ -29,6 +32,12 @@ struct Arguments {
     /// What gives the vectors
     #[arg(long, value_enum, default_value = "static", value_name = "NAME")]
     embedder: Kind,
+    /// The embedder of `remote`: an API with OpenAI's `/embeddings`
+    #[arg(long, required_if_eq("embedder", "remote"), value_name = "URL")]
+    url: Option<String>,
+    /// Its model
+    #[arg(long, required_if_eq("embedder", "remote"), value_name = "NAME")]
+    model: Option<String>,
     /// Without what age takes from a score
     #[arg(long)]
     no_decay: bool,
@@ -52,6 +61,8 @@ enum Kind {
     Static,
     /// Keywords alone
     None,
+    /// The table, and of what it found the best anew by a model that is served elsewhere
+    Remote,
 }
 
 fn main() -> ExitCode {
@@ -81,7 +92,7 @@ fn main() -> ExitCode {
 }
 
 fn evaluate(arguments: &Arguments, environment: &Environment) -> anyhow::Result<String> {
-    let settings = settings(arguments);
+    let settings = settings(arguments)?;
     // All are read before the first is asked: a wrong name is known at once.
     let sets = arguments.files.iter().map(|path| Set::read(path));
     let sets: Vec<Set> = sets.collect::<Result<_, _>>()?;
@@ -92,7 +103,11 @@ fn evaluate(arguments: &Arguments, environment: &Environment) -> anyhow::Result<
             table: shared::table(environment),
         };
         let place = folder.path().join(format!("{number}"));
-        indexed.push(set.index(&place, options)?);
+        let one = set.index(&place, options)?;
+        if let Embedder::Remote(remote) = &settings.embedder {
+            one.embed(remote)?;
+        }
+        indexed.push(one);
     }
     anyhow::ensure!(
         !arguments.cross_validate || sets.len() > 1,
@@ -141,7 +156,7 @@ fn cross_validated(
     Ok((0..indexed.len()).map(without).collect())
 }
 
-fn settings(arguments: &Arguments) -> Settings {
+fn settings(arguments: &Arguments) -> anyhow::Result<Settings> {
     let mut ranking = Ranking::default();
     if arguments.no_decay {
         ranking.decay_floor = 1.0;
@@ -149,14 +164,20 @@ fn settings(arguments: &Arguments) -> Settings {
     if arguments.no_mmr {
         ranking.mmr_lambda = 1.0;
     }
-    Settings {
-        embedder: match arguments.embedder {
-            Kind::Static => Choice::Static,
-            Kind::None => Choice::None,
-        },
+    let embedder = match (arguments.embedder, &arguments.url, &arguments.model) {
+        (Kind::Remote, Some(url), Some(model)) => {
+            ranking.noted = Weights::NOTED_REMOTE;
+            ranking.said = Weights::SAID_REMOTE;
+            Embedder::Remote(Rc::new(Remote::new(url, model)?))
+        }
+        (Kind::None, ..) => Embedder::None,
+        _ => Embedder::Static,
+    };
+    Ok(Settings {
+        embedder,
         ranking,
         splits: arguments.split,
-    }
+    })
 }
 
 /// Whether the terminal acts on escape sequences, and its user wants them.

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
@@ -10,6 +11,8 @@ use serde::Deserialize;
 use openclaw_retrieval::{
     Body, Choice, Document, Engine, Error, Hit, Message, Options, Parts, Query, Ranking, Source,
 };
+
+use crate::remote::{BATCH, Remote};
 
 /// Hits looked at for each question.
 const HITS: usize = 10;
@@ -68,11 +71,22 @@ pub(crate) struct Outcome {
 /// What could answer a question, and whether it does.
 pub(crate) type Choices = Vec<(Parts, bool)>;
 
+/// What gives the vectors.
+#[derive(Debug, Clone)]
+pub(crate) enum Embedder {
+    /// The table that is shipped.
+    Static,
+    /// Nothing: keywords alone.
+    None,
+    /// A model that is served elsewhere.
+    Remote(Rc<Remote>),
+}
+
 /// How a set is evaluated.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     /// Which of the models is used.
-    pub(crate) embedder: Choice,
+    pub(crate) embedder: Embedder,
     /// How scores are made.
     pub(crate) ranking: Ranking,
     /// Whether the parts of a question are asked beside it.
@@ -166,6 +180,23 @@ pub(crate) struct Indexed<'a> {
 }
 
 impl Indexed<'_> {
+    /// Has `remote` make the vectors of all there is.
+    pub(crate) fn embed(&self, remote: &Remote) -> Result<(), EvaluationError> {
+        loop {
+            let missing = self.engine.missing_vectors(&remote.model, BATCH);
+            let missing = missing.map_err(|source| self.set.error(source))?;
+            if missing.is_empty() {
+                return Ok(());
+            }
+            let texts: Vec<&str> = missing.iter().map(|one| one.text.as_str()).collect();
+            let vectors = remote.vectors(&texts).map_err(unusable)?;
+            let hashes = missing.iter().map(|one| one.hash);
+            let vectors: Vec<_> = hashes.zip(vectors).collect();
+            let stored = self.engine.store_vectors(&remote.model, &vectors);
+            stored.map_err(|source| self.set.error(source))?;
+        }
+    }
+
     /// Asks every question; `progress` is called after each.
     pub(crate) fn ask(
         &self,
@@ -174,7 +205,7 @@ impl Indexed<'_> {
     ) -> Result<Vec<Outcome>, EvaluationError> {
         let mut outcomes = Vec::new();
         for asked in &self.set.queries {
-            let query = self.query(asked, settings, HITS);
+            let query = self.query(asked, settings, HITS)?;
             let begin = Instant::now();
             let others = if settings.splits {
                 parts(&asked.text)
@@ -208,7 +239,7 @@ impl Indexed<'_> {
     pub(crate) fn candidates(&self, settings: &Settings) -> Result<Vec<Choices>, EvaluationError> {
         let mut all = Vec::new();
         for asked in &self.set.queries {
-            let mut query = self.query(asked, settings, CANDIDATES);
+            let mut query = self.query(asked, settings, CANDIDATES)?;
             query.ranking.mmr_lambda = 1.0;
             let found = self.engine.search(&query);
             let hits = found.map_err(|source| self.set.error(source))?.hits;
@@ -221,14 +252,31 @@ impl Indexed<'_> {
         Ok(all)
     }
 
-    fn query(&self, asked: &Asked, settings: &Settings, limit: usize) -> Query {
-        Query {
+    fn query(
+        &self,
+        asked: &Asked,
+        settings: &Settings,
+        limit: usize,
+    ) -> Result<Query, EvaluationError> {
+        let embedder = match &settings.embedder {
+            Embedder::Static => Choice::Static,
+            Embedder::None => Choice::None,
+            Embedder::Remote(remote) => Choice::Remote {
+                model: remote.model.clone(),
+                vector: remote.vectors(&[&asked.text]).map_err(unusable)?.pop(),
+            },
+        };
+        Ok(Query {
             limit,
             ranking: settings.ranking,
-            embedder: settings.embedder.clone(),
+            embedder,
             ..Query::new(&asked.text, self.now_ms)
-        }
+        })
     }
+}
+
+fn unusable(error: anyhow::Error) -> EvaluationError {
+    EvaluationError::Embedder(format!("{error:#}"))
 }
 
 impl Asked {
