@@ -89,7 +89,7 @@ impl Asked {
             min_score: minimum(question.min_score, &store.search)?,
             sources,
             deadline: Some(begin + deadline),
-            ranking: ranking(&store.search),
+            ranking: ranking(&store.search, &embedder),
             embedder,
             ..Query::new(question.text, now_ms)
         };
@@ -244,12 +244,15 @@ fn minimum(asked: Option<f64>, search: &MemorySearch) -> Result<f64, Error> {
     }
 }
 
-fn ranking(search: &MemorySearch) -> Ranking {
-    let measured = Ranking::default();
+fn ranking(search: &MemorySearch, embedder: &Choice) -> Ranking {
+    let measured = measured(embedder);
     Ranking {
         weights: search
             .weights
             .map_or(measured.weights, |asked| weights(measured.weights, asked)),
+        noted: search
+            .weights
+            .map_or(measured.noted, |asked| weights(measured.noted, asked)),
         said: search
             .weights
             .map_or(measured.said, |asked| weights(measured.said, asked)),
@@ -259,6 +262,16 @@ fn ranking(search: &MemorySearch) -> Ranking {
             None => 1.0,
         },
         mmr_lambda: search.diversity.unwrap_or(1.0),
+    }
+}
+
+/// What was found best for the vectors that there are of a question.
+fn measured(embedder: &Choice) -> Ranking {
+    match embedder {
+        Choice::Remote {
+            vector: Some(_), ..
+        } => Ranking::remote(),
+        _ => Ranking::default(),
     }
 }
 
@@ -331,6 +344,18 @@ mod tests {
         let words_only = weights(measured, (1.0, 0.0));
         assert_eq!((words_only.vector, words_only.vector_window), (0.0, 0.0));
         assert!(words_only.text > measured.text);
+    }
+
+    #[test]
+    fn measured_weights_are_those_of_the_vectors_that_came() {
+        let remote = |vector| Choice::Remote {
+            model: "ollama/bge-m3".to_owned(),
+            vector,
+        };
+        assert_eq!(measured(&remote(Some(vec![1.0]))), Ranking::remote());
+        for without in [remote(None), Choice::Static, Choice::None] {
+            assert_eq!(measured(&without), Ranking::default());
+        }
     }
 
     #[test]

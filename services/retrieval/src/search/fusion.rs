@@ -221,7 +221,7 @@ pub(super) fn first(parts: &Parts, query: &Query, dated: Dated, kind: Kind) -> (
 /// The same of one that is among the best.
 pub(super) fn second(parts: &Parts, query: &Query, dated: Dated, kind: Kind) -> (f64, f64) {
     let weights = match kind {
-        Kind::Note => &query.ranking.weights,
+        Kind::Note => &query.ranking.noted,
         _ => &query.ranking.said,
     };
     total(parts, weights, query, (dated, kind))
@@ -458,6 +458,7 @@ mod tests {
             );
         }
         // What ages is worth less by what age takes, and by what it is.
+        query.ranking.noted = query.ranking.weights;
         query.ranking.half_life_days = 1.0;
         query.ranking.decay_floor = 0.0;
         let old = Dated {
