@@ -90,6 +90,7 @@ pub(super) fn print(kind: &str, problems: &[Problem]) {
             Some(place) => format!("{}:{}:{}: ", place.file.display(), place.line, place.column),
             None => String::new(),
         };
-        output::stderr_line(&format!("{kind}: {place}{problem}"));
+        let told = output::line(&format!("{place}{problem}"));
+        output::stderr_line(&format!("{kind}: {told}"));
     }
 }

@@ -287,6 +287,20 @@ fn key_that_is_written_twice_is_an_error_with_its_place() {
     config.ok(&["validate"]);
 }
 
+/// Keys of a file that somebody else wrote are shown in the line that names them.
+#[test]
+fn keys_with_line_ends_make_no_line_of_their_own() {
+    let config = Config::new(r#"{ "a\nerror: forged": 1, "logging": { "b\nnote: forged": 2 } }"#);
+    for arguments in [&["validate"][..], &["set", "logging.level", "info"]] {
+        let said = config.run(arguments).stderr;
+        let said = String::from_utf8(said).unwrap();
+        assert!(said.contains("forged"), "{said}");
+        let mut lines = said.lines().map(str::trim_start);
+        let is_forged = |line: &&str| line.starts_with("error: f") || line.starts_with("note: f");
+        assert_eq!(lines.find(is_forged), None, "{said}");
+    }
+}
+
 #[test]
 fn validation_tells_everything() {
     let config = Config::new("{\n gateway: { port: 'x' },\n colour: 1,\n}");
