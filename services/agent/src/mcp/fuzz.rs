@@ -20,6 +20,9 @@ const PATIENCE: Duration = Duration::from_secs(8);
 /// Says back what it is given.
 const TOOL: &str = "echo";
 
+/// Whole numbers below it are each a number of their own in 64 bits with a point (2^53).
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
 /// What a client says first.
 const GREETING: &str = concat!(
     r#"{"jsonrpc":"2.0","id":"greeting","method":"initialize","params":{"protocolVersion":"2025-06-18","#,
@@ -62,7 +65,7 @@ pub fn mcp_server(bytes: &[u8]) {
     });
     let mut asked = HashMap::<String, usize>::new();
     for line in lines(&said).filter(|line| line["method"].is_string()) {
-        *asked.entry(line["id"].to_string()).or_default() += 1;
+        *asked.entry(id(&line)).or_default() += 1;
     }
     for line in lines(&answers).filter(|line| line["method"].is_null()) {
         assert_eq!(line["jsonrpc"], "2.0");
@@ -70,7 +73,7 @@ pub fn mcp_server(bytes: &[u8]) {
         assert!(is_answer, "{line}");
         // What cannot be read is answered under no id (JSON-RPC 2.0, 5).
         if !line["id"].is_null() {
-            let left = asked.get_mut(&line["id"].to_string());
+            let left = asked.get_mut(&id(&line));
             let left = left.expect("an answer is to a request");
             *left = left.checked_sub(1).expect("a request has one answer");
         }
@@ -78,6 +81,14 @@ pub fn mcp_server(bytes: &[u8]) {
     let whole = answers.split_inclusive(|byte| *byte == b'\n');
     let is_json = |line: &[u8]| serde_json::from_slice::<Value>(line).is_ok();
     assert!(whole.into_iter().all(is_json));
+}
+
+/// The id of a message. A number is the same however it is written: `1e0` is 1.
+fn id(line: &Value) -> String {
+    let id = &line["id"];
+    let whole = id.as_f64().filter(|_| id.is_f64());
+    let whole = whole.filter(|it| it.fract() == 0.0 && it.abs() < EXACT);
+    whole.map_or_else(|| id.to_string(), |it| (it as i64).to_string())
 }
 
 fn lines(bytes: &[u8]) -> impl Iterator<Item = Value> {
